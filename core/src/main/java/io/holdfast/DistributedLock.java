@@ -1,0 +1,32 @@
+package io.holdfast;
+
+import java.util.concurrent.locks.Lock;
+
+/**
+ * A named lock that at most one valid lease holds.
+ *
+ * <pre>{@code
+ * try (Lease lease = lock.acquire()) {
+ *     stock.deduct("sku-42", 1, lease.token());
+ * }
+ * }</pre>
+ *
+ * <p>Thread-safe; not re-entrant (see {@link #asReentrantLock}). A lease can be lost while its holder still runs, so
+ * guard writes to other systems with {@link Lease#token}.
+ */
+public interface DistributedLock extends Acquirable<Lease> {
+
+    String name();
+
+    LockOptions options();
+
+    /** Who holds the lock and who waits for it, as the store sees it now. */
+    LockView inspect();
+
+    /**
+     * The same lock as a {@link Lock}: re-entrant, owned by a thread. All views of one lock in one client share their
+     * owner. {@code unlock} throws {@link IllegalMonitorStateException} if another thread owns it and
+     * {@link LeaseLostException} if the lease was lost meanwhile; {@code newCondition} is not supported.
+     */
+    Lock asReentrantLock();
+}

@@ -1,0 +1,5 @@
+/** The engine: gate, acquisition, lease, keeper. Not API. */
+@NullMarked
+package io.holdfast.internal;
+
+import org.jspecify.annotations.NullMarked;

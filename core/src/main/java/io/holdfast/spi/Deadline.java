@@ -1,0 +1,55 @@
+package io.holdfast.spi;
+
+import java.time.Duration;
+
+/** One moment by which something must be over, handed through every layer unchanged. Immutable. */
+public final class Deadline {
+
+    /** Far enough for "never" (146 years), near enough that comparing two times does not overflow. */
+    private static final long NEVER_NANOS = Long.MAX_VALUE / 2;
+
+    private final TimeSource time;
+    private final long atNanos;
+
+    private Deadline(TimeSource time, long atNanos) {
+        this.time = time;
+        this.atNanos = atNanos;
+    }
+
+    public static Deadline after(TimeSource time, Duration wait) {
+        return new Deadline(time, time.nanoTime() + nanos(wait));
+    }
+
+    public static Deadline never(TimeSource time) {
+        return new Deadline(time, time.nanoTime() + NEVER_NANOS);
+    }
+
+    /** This deadline, or the moment {@code longest} from now if that is sooner. */
+    public Deadline within(Duration longest) {
+        long limit = time.nanoTime() + nanos(longest);
+        return limit - atNanos < 0 ? new Deadline(time, limit) : this;
+    }
+
+    /** In {@link TimeSource#nanoTime} terms. */
+    public long atNanos() {
+        return atNanos;
+    }
+
+    /** Zero once it has passed. */
+    public long remainingNanos() {
+        return Math.max(0, atNanos - time.nanoTime());
+    }
+
+    public Duration remaining() {
+        return Duration.ofNanos(remainingNanos());
+    }
+
+    public boolean hasPassed() {
+        return atNanos - time.nanoTime() <= 0;
+    }
+
+    /** A duration as nanoseconds, cut to what a deadline can express. */
+    private static long nanos(Duration duration) {
+        return duration.compareTo(Duration.ofNanos(NEVER_NANOS)) >= 0 ? NEVER_NANOS : duration.toNanos();
+    }
+}
