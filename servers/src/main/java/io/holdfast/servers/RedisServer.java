@@ -1,0 +1,200 @@
+package io.holdfast.servers;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A {@code redis-server} on loopback.
+ *
+ * <p>By default it keeps nothing on disk, so a restart forgets everything; {@link Builder#appendOnly} changes that.
+ * Thread-safe.
+ */
+public final class RedisServer extends ServerProcess {
+
+    static final String DEBIAN_PACKAGE = "redis-server";
+
+    /** How soon an append-only file reaches the disk. */
+    public enum Fsync {
+        ALWAYS,
+        EVERYSEC,
+        NO
+    }
+
+    private final List<String> settings;
+    private final List<String> acl;
+    private final @Nullable String password;
+    private final @Nullable TlsMaterial tls;
+    private final @Nullable ReservedPort clusterBus;
+
+    RedisServer(String name, Builder builder) {
+        super(name, builder);
+        settings = List.copyOf(builder.settings);
+        acl = List.copyOf(builder.acl);
+        password = builder.password;
+        tls = builder.tls;
+        clusterBus = builder.clusterNode ? ReservedPort.pick() : null;
+    }
+
+    /** Starts a server with default options. */
+    public static RedisServer start() {
+        return builder().start();
+    }
+
+    public static Builder builder() {
+        return new Builder();
+    }
+
+    /** The address as {@code redis://127.0.0.1:port}, or {@code rediss://} with TLS, the password included if there is one. */
+    public String uri() {
+        return (tls == null ? "redis://" : "rediss://") + (password == null ? "" : ":" + password + "@") + "127.0.0.1:"
+                + port();
+    }
+
+    @Override
+    List<String> command() {
+        List<String> command = new ArrayList<>();
+        command.add(Executables.find("redis-server", DEBIAN_PACKAGE));
+        command.add(configurationFile().toString());
+        command.addAll(arguments());
+        return command;
+    }
+
+    /** Writes the configuration once: Sentinel and CONFIG REWRITE change it, and a restart must find what they wrote. */
+    @Override
+    void initialise() throws IOException {
+        List<String> lines = new ArrayList<>(List.of("bind 127.0.0.1", "dir " + data(), "save \"\""));
+        lines.add((tls == null ? "port " : "port 0\ntls-port ") + port());
+        if (clusterBus != null) {
+            lines.addAll(List.of(
+                    "cluster-enabled yes", "cluster-config-file nodes.conf", "cluster-port " + clusterBus.number()));
+        }
+        if (!acl.isEmpty()) {
+            Files.write(data().resolve("users.acl"), acl);
+            lines.add("aclfile " + data().resolve("users.acl"));
+        }
+        lines.addAll(settings);
+        Files.write(configurationFile(), lines);
+    }
+
+    @Override
+    boolean answers() throws IOException {
+        try (Probe probe = Probe.connect(address(), tls)) {
+            RespCall.Reply reply = RespCall.send(probe, "PING");
+            // Who must log in first has been answered too; a server that is still loading says -LOADING or -MASTERDOWN.
+            return !reply.isError()
+                    || reply.text().startsWith("-NOAUTH")
+                    || reply.text().startsWith("-NOPERM");
+        }
+    }
+
+    /** Sends one command, logged in if there is a password. */
+    RespCall.Reply call(String... command) throws IOException {
+        try (Probe probe = Probe.connect(address(), tls)) {
+            if (password != null) {
+                RespCall.send(probe, "AUTH", password);
+            }
+            return RespCall.send(probe, command);
+        }
+    }
+
+    int clusterBusPort() {
+        if (clusterBus == null) {
+            throw new IllegalStateException(name() + " is not in a cluster");
+        }
+        return clusterBus.number();
+    }
+
+    @Override
+    public void close() {
+        super.close();
+        if (clusterBus != null) {
+            clusterBus.close();
+        }
+    }
+
+    private Path configurationFile() {
+        return data().resolve("redis.conf");
+    }
+
+    /** Options of a {@link RedisServer}. */
+    public static final class Builder extends ServerBuilder<RedisServer, Builder> {
+
+        private final List<String> settings = new ArrayList<>();
+        private final List<String> acl = new ArrayList<>();
+        private @Nullable String password;
+        private @Nullable TlsMaterial tls;
+        private boolean clusterNode;
+
+        private Builder() {}
+
+        /** Keeps every write in an append-only file, so that a restart finds it. */
+        public Builder appendOnly(Fsync fsync) {
+            return setting("appendonly", "yes")
+                    .setting("appendfsync", fsync.name().toLowerCase(Locale.ROOT));
+        }
+
+        /** Sets the password of the default user. */
+        public Builder password(String text) {
+            password = text;
+            return setting("requirepass", text).setting("masterauth", text);
+        }
+
+        /** Gives the server an ACL file with these lines, for example {@code user alice on >secret ~holdfast:* +@all}. */
+        public Builder acl(String... lines) {
+            acl.addAll(List.of(lines));
+            return this;
+        }
+
+        /** Serves TLS only, to clients with or without a certificate. */
+        public Builder tls(TlsMaterial material) {
+            return tls(material, TlsClients.ANONYMOUS);
+        }
+
+        /** Serves TLS only. */
+        public Builder tls(TlsMaterial material, TlsClients clients) {
+            tls = material;
+            return setting("tls-cert-file", material.serverCertificate().toString())
+                    .setting("tls-key-file", material.serverKey().toString())
+                    .setting("tls-ca-cert-file", material.authorityCertificate().toString())
+                    .setting("tls-auth-clients", clients == TlsClients.CERTIFIED ? "yes" : "optional")
+                    .setting("tls-replication", "yes")
+                    .setting("tls-cluster", "yes");
+        }
+
+        /** Limits memory, for example {@code maxMemory("3mb", "noeviction")}. */
+        public Builder maxMemory(String amount, String policy) {
+            return setting("maxmemory", amount).setting("maxmemory-policy", policy);
+        }
+
+        /** Follows another server as its replica. */
+        public Builder replicaOf(RedisServer primary) {
+            return setting("replicaof", "127.0.0.1 " + primary.port());
+        }
+
+        /** Adds a line to {@code redis.conf}. */
+        public Builder setting(String name, String value) {
+            settings.add(name + " " + value);
+            return this;
+        }
+
+        Builder clusterNode() {
+            clusterNode = true;
+            return this;
+        }
+
+        @Override
+        public RedisServer start() {
+            return startOnFreePorts(() -> new RedisServer("redis", this));
+        }
+
+        @Override
+        Builder self() {
+            return this;
+        }
+    }
+}

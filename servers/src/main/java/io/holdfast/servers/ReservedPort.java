@@ -1,0 +1,106 @@
+package io.holdfast.servers;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.ServerSocket;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.StandardOpenOption;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ThreadLocalRandom;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A loopback port that was free when it was picked and that no other JVM using this class will pick until it is closed.
+ *
+ * <p>Ports lie below the range the kernel hands to outgoing connections. Otherwise a client that keeps dialling a killed
+ * server can be given that very port as its own, connect to itself, and keep the server from coming back. The promise to
+ * other JVMs is a file lock, which a dying JVM drops; software that knows nothing of it may still take the port, so
+ * launchers try again with another one.
+ *
+ * <p>Thread-safe.
+ */
+final class ReservedPort implements AutoCloseable {
+
+    private static final int LOWEST = 15_000;
+    private static final int ABOVE_HIGHEST = 32_000;
+    private static final int TRIES = 1_000;
+
+    /** Ports of this JVM: opening and closing a port's lock file a second time would drop the lock held on it. */
+    private static final Set<Integer> TAKEN = ConcurrentHashMap.newKeySet();
+
+    private final int port;
+    private final FileChannel lockFile;
+
+    private ReservedPort(int port, FileChannel lockFile) {
+        this.port = port;
+        this.lockFile = lockFile;
+    }
+
+    static ReservedPort pick() {
+        for (int i = 0; i < TRIES; i++) {
+            int port = ThreadLocalRandom.current().nextInt(LOWEST, ABOVE_HIGHEST);
+            if (!TAKEN.add(port)) {
+                continue;
+            }
+            FileChannel lockFile = isFree(port) ? lock(port) : null;
+            if (lockFile != null) {
+                return new ReservedPort(port, lockFile);
+            }
+            TAKEN.remove(port);
+        }
+        throw new ServerStartException("No free port found between " + LOWEST + " and " + ABOVE_HIGHEST);
+    }
+
+    int number() {
+        return port;
+    }
+
+    InetSocketAddress address() {
+        return new InetSocketAddress(InetAddress.getLoopbackAddress(), port);
+    }
+
+    @Override
+    public void close() {
+        try {
+            lockFile.close();
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } finally {
+            TAKEN.remove(port);
+        }
+    }
+
+    private static boolean isFree(int port) {
+        // Binding to every interface fails if anybody has the port on any of them.
+        try (ServerSocket probe = new ServerSocket()) {
+            probe.bind(new InetSocketAddress(port));
+            return true;
+        } catch (IOException taken) {
+            return false;
+        }
+    }
+
+    private static @Nullable FileChannel lock(int port) {
+        Path directory =
+                Path.of(System.getProperty("java.io.tmpdir"), "holdfast-ports-" + System.getProperty("user.name"));
+        try {
+            Files.createDirectories(directory);
+            FileChannel channel = FileChannel.open(
+                    directory.resolve(Integer.toString(port)), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+            FileLock lock = channel.tryLock();
+            if (lock == null) {
+                channel.close();
+                return null;
+            }
+            return channel;
+        } catch (IOException e) {
+            throw new UncheckedIOException("Cannot reserve port " + port + " in " + directory, e);
+        }
+    }
+}

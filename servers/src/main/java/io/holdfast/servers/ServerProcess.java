@@ -1,0 +1,377 @@
+package io.holdfast.servers;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.net.InetSocketAddress;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.FileSystems;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** Runs one server: its process, port, directory and log. Subclasses say what to run and how to tell that it answers. */
+abstract class ServerProcess implements Server {
+
+    private static final Duration START_TIMEOUT = Duration.ofSeconds(60);
+    private static final Duration STOP_TIMEOUT = Duration.ofSeconds(30);
+    private static final long POLL_MILLIS = 10;
+    private static final int LOG_TAIL_LINES = 40;
+
+    private final String name;
+    private final ReservedPort port;
+    private final Path directory;
+    private final List<String> arguments;
+    private final Map<String, String> environment;
+
+    private final ReentrantLock lifecycle = new ReentrantLock();
+    private volatile @Nullable Process process;
+    private volatile boolean paused;
+    private volatile boolean closed;
+    private List<Long> pausedPids = List.of();
+    private boolean hasData;
+
+    ServerProcess(String name, ServerBuilder<?, ?> builder) {
+        this.name = name;
+        this.arguments = List.copyOf(builder.arguments);
+        this.environment = Map.copyOf(builder.environment);
+        this.directory = Workspace.ofThisJvm().newDirectory(name);
+        this.port = ReservedPort.pick();
+    }
+
+    /** The command line, {@link #arguments} included. */
+    abstract List<String> command();
+
+    /** Asks the server, in its own protocol, whether it serves; false or an IOException mean "not yet". */
+    abstract boolean answers() throws IOException;
+
+    /** Fills the empty {@link #data} directory before the first start. */
+    void initialise() throws IOException {}
+
+    /** Whom the server runs as, or null for the user of this JVM. */
+    @Nullable
+    String user() {
+        return null;
+    }
+
+    /** The given user if this JVM runs as root, whom database servers refuse; else null. */
+    static @Nullable String serviceUser(String user) {
+        return System.getProperty("user.name").equals("root") ? user : null;
+    }
+
+    /** Asks a running server to end. */
+    void requestStop(Process running) {
+        running.destroy();
+    }
+
+    /** Where the server keeps what {@link #restart} must find again. */
+    final Path data() {
+        return directory.resolve("data");
+    }
+
+    final List<String> arguments() {
+        return arguments;
+    }
+
+    final void bringUp() {
+        launch();
+        awaitReady();
+    }
+
+    /** Starts the process and returns at once: members of a group answer only when the others run too. */
+    final void launch() {
+        lifecycle.lock();
+        try {
+            if (closed) {
+                throw new IllegalStateException(name + " is closed");
+            }
+            if (!hasData) {
+                createDirectory(data());
+                initialise();
+                hasData = true;
+            }
+            process = Launcher.start(command(), user(), environment, data(), log());
+            Workspace.ofThisJvm().add(this);
+        } catch (IOException e) {
+            throw new ServerStartException("Cannot prepare " + directory + " for " + name, e);
+        } finally {
+            lifecycle.unlock();
+        }
+    }
+
+    final void awaitReady() {
+        Process launched = current();
+        long deadlineNanos = System.nanoTime() + START_TIMEOUT.toNanos();
+        try {
+            while (!launched.waitFor(POLL_MILLIS, TimeUnit.MILLISECONDS)) {
+                if (isAnswering()) {
+                    return;
+                }
+                if (System.nanoTime() - deadlineNanos > 0) {
+                    kill();
+                    throw new ServerStartException(
+                            failure("does not answer within " + START_TIMEOUT.toSeconds() + " s"));
+                }
+            }
+        } catch (InterruptedException e) {
+            kill();
+            Thread.currentThread().interrupt();
+            throw new ServerStartException("Interrupted while starting " + name, e);
+        }
+        String message = failure("ended with exit code " + launched.exitValue());
+        if (message.toLowerCase(Locale.ROOT).contains("address already in use")) {
+            throw new ServerStartException.PortTaken(message);
+        }
+        throw new ServerStartException(message);
+    }
+
+    private boolean isAnswering() {
+        try {
+            return answers();
+        } catch (IOException notYet) {
+            return false;
+        }
+    }
+
+    private String failure(String what) {
+        return name + " on port " + port() + " " + what + ". Its command was:\n  " + String.join(" ", command())
+                + "\nThe end of its log:\n" + logTail();
+    }
+
+    @Override
+    public String name() {
+        return name;
+    }
+
+    @Override
+    public InetSocketAddress address() {
+        return port.address();
+    }
+
+    @Override
+    public long pid() {
+        return current().pid();
+    }
+
+    @Override
+    public boolean isRunning() {
+        Process running = process;
+        return running != null && running.isAlive();
+    }
+
+    /** Whether it runs and is not paused. */
+    final boolean isActive() {
+        return isRunning() && !paused;
+    }
+
+    @Override
+    public Path directory() {
+        return directory;
+    }
+
+    @Override
+    public String logTail() {
+        if (!Files.exists(log())) {
+            return "";
+        }
+        try {
+            List<String> lines = new String(Files.readAllBytes(log()), StandardCharsets.UTF_8)
+                    .lines()
+                    .toList();
+            return lines.stream()
+                    .skip(Math.max(0, lines.size() - LOG_TAIL_LINES))
+                    .map(line -> "  " + line + "\n")
+                    .collect(Collectors.joining());
+        } catch (IOException e) {
+            return "  (cannot read " + log() + ": " + e + ")\n";
+        }
+    }
+
+    @Override
+    public void kill() {
+        lifecycle.lock();
+        try {
+            Process running = process;
+            if (running == null) {
+                return;
+            }
+            List<Long> children = ProcessTree.descendants(running.toHandle());
+            running.destroyForcibly();
+            ProcessTree.signal("KILL", children);
+            ProcessTree.awaitGone(children);
+            ended(running);
+        } finally {
+            lifecycle.unlock();
+        }
+    }
+
+    @Override
+    public void pause() {
+        lifecycle.lock();
+        try {
+            Process running = requireRunning();
+            // The main process first: once it is stopped, it forks no more children.
+            List<Long> pids = new ArrayList<>(List.of(running.pid()));
+            freeze(pids);
+            List<Long> children = ProcessTree.descendants(running.toHandle());
+            if (!children.isEmpty()) {
+                pids.addAll(children);
+                freeze(pids);
+            }
+            pausedPids = pids;
+            paused = true;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } finally {
+            lifecycle.unlock();
+        }
+    }
+
+    /** Notes the pids for the guard before it stops them: never after, for this JVM may be killed in between. */
+    private void freeze(List<Long> pids) throws IOException {
+        Files.writeString(pausedFile(), pids.stream().map(String::valueOf).collect(Collectors.joining(" ", "", "\n")));
+        ProcessTree.signal("STOP", pids);
+        ProcessTree.awaitStopped(pids);
+    }
+
+    @Override
+    public void resume() {
+        lifecycle.lock();
+        try {
+            requireRunning();
+            ProcessTree.signal("CONT", pausedPids);
+            clearPause();
+        } finally {
+            lifecycle.unlock();
+        }
+    }
+
+    @Override
+    public void stop() {
+        lifecycle.lock();
+        try {
+            Process running = process;
+            if (running == null || !running.isAlive()) {
+                return;
+            }
+            if (paused) {
+                resume();
+            }
+            requestStop(running);
+            if (running.waitFor(STOP_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS)) {
+                ended(running);
+            } else {
+                kill();
+            }
+        } catch (InterruptedException e) {
+            kill();
+            Thread.currentThread().interrupt();
+        } finally {
+            lifecycle.unlock();
+        }
+    }
+
+    @Override
+    public void restart() {
+        lifecycle.lock();
+        try {
+            stop();
+            bringUp();
+        } finally {
+            lifecycle.unlock();
+        }
+    }
+
+    @Override
+    public void restartEmpty() {
+        lifecycle.lock();
+        try {
+            kill();
+            Workspace.delete(data());
+            hasData = false;
+            bringUp();
+        } finally {
+            lifecycle.unlock();
+        }
+    }
+
+    @Override
+    public void close() {
+        lifecycle.lock();
+        try {
+            if (closed) {
+                return;
+            }
+            closed = true;
+            kill();
+            Workspace.ofThisJvm().remove(this);
+            Workspace.delete(directory);
+            port.close();
+        } finally {
+            lifecycle.unlock();
+        }
+    }
+
+    /** Ends the process without waiting for a lifecycle method that may be under way: the JVM is ending. */
+    final void killForExit() {
+        Process running = process;
+        if (running != null) {
+            List<Long> children = ProcessTree.descendants(running.toHandle());
+            running.destroyForcibly();
+            ProcessTree.signal("KILL", children);
+        }
+    }
+
+    /** Creates a directory that belongs to the user the server runs as. */
+    final void createDirectory(Path path) throws IOException {
+        Files.createDirectories(path);
+        String user = user();
+        if (user != null) {
+            Files.setOwner(
+                    path,
+                    FileSystems.getDefault().getUserPrincipalLookupService().lookupPrincipalByName(user));
+        }
+    }
+
+    private void ended(Process running) {
+        Uninterruptibly.awaitEnd(running);
+        clearPause();
+    }
+
+    private void clearPause() {
+        pausedPids = List.of();
+        paused = false;
+        pausedFile().toFile().delete();
+    }
+
+    private Process requireRunning() {
+        Process running = current();
+        if (!running.isAlive()) {
+            throw new IllegalStateException(name + " is not running");
+        }
+        return running;
+    }
+
+    private Process current() {
+        Process current = process;
+        if (current == null) {
+            throw new IllegalStateException(name + " has never been started");
+        }
+        return current;
+    }
+
+    private Path log() {
+        return directory.resolve("server.log");
+    }
+
+    private Path pausedFile() {
+        return directory.resolve(Workspace.PAUSED_PIDS);
+    }
+}

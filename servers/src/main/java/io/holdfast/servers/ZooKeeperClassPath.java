@@ -1,0 +1,71 @@
+package io.holdfast.servers;
+
+import java.io.File;
+import java.net.URISyntaxException;
+import java.nio.file.Path;
+import java.security.CodeSource;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Set;
+
+/**
+ * The jars a ZooKeeper server needs, found through the class path of this JVM.
+ *
+ * <p>ZooKeeper's own POM leaves two of them out, and tests of other stores want none of them, so all are optional
+ * dependencies of this module: who starts a ZooKeeper server adds {@code org.apache.zookeeper:zookeeper}, {@code
+ * io.dropwizard.metrics:metrics-core} and {@code org.xerial.snappy:snappy-java}.
+ */
+final class ZooKeeperClassPath {
+
+    /** One class from each jar. Only these go to the server, so nobody's logging configuration goes along. */
+    private static final List<String> NEEDED = List.of(
+            "org.apache.zookeeper.server.quorum.QuorumPeerMain",
+            "org.apache.jute.Record",
+            "org.apache.yetus.audience.InterfaceAudience",
+            "org.slf4j.LoggerFactory",
+            "org.apache.commons.io.FileUtils",
+            "com.codahale.metrics.Reservoir",
+            "org.xerial.snappy.SnappyInputStream",
+            "io.netty.handler.ssl.SslHandler",
+            "io.netty.channel.Channel",
+            "io.netty.channel.epoll.Epoll",
+            "io.netty.channel.unix.Unix",
+            "io.netty.buffer.ByteBuf",
+            "io.netty.util.concurrent.Future",
+            "io.netty.resolver.AddressResolver",
+            "io.netty.handler.codec.ByteToMessageDecoder",
+            "io.netty.internal.tcnative.SSL");
+
+    private ZooKeeperClassPath() {}
+
+    static String find() {
+        Set<String> entries = new LinkedHashSet<>();
+        entries.add(entryOf(StderrLogging.class));
+        for (String name : NEEDED) {
+            entries.add(entryOf(load(name)));
+        }
+        return String.join(File.pathSeparator, entries);
+    }
+
+    private static Class<?> load(String name) {
+        try {
+            return Class.forName(name, false, ZooKeeperClassPath.class.getClassLoader());
+        } catch (ClassNotFoundException e) {
+            throw new ServerStartException(
+                    "The ZooKeeper server cannot be started: class " + name
+                            + " is not on the class path. Add the dependencies"
+                            + " org.apache.zookeeper:zookeeper, io.dropwizard.metrics:metrics-core and"
+                            + " org.xerial.snappy:snappy-java.",
+                    e);
+        }
+    }
+
+    private static String entryOf(Class<?> type) {
+        CodeSource source = type.getProtectionDomain().getCodeSource();
+        try {
+            return Path.of(source.getLocation().toURI()).toString();
+        } catch (URISyntaxException e) {
+            throw new IllegalStateException("Not a file: " + source.getLocation(), e);
+        }
+    }
+}

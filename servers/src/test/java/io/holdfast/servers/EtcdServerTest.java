@@ -1,0 +1,80 @@
+package io.holdfast.servers;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+
+class EtcdServerTest extends ServerContract<EtcdServer> {
+
+    @Override
+    EtcdServer start() {
+        return EtcdServer.start();
+    }
+
+    @Override
+    void write(EtcdServer server, String key, String value) throws Exception {
+        etcdctl("--endpoints", server.endpoint(), "put", key, value);
+    }
+
+    @Override
+    String read(EtcdServer server, String key) throws Exception {
+        return etcdctl("--endpoints", server.endpoint(), "get", "--print-value-only", key)
+                .strip();
+    }
+
+    @Test
+    void leadsItselfWhenAlone() {
+        assertThat(server.isLeader()).isTrue();
+    }
+
+    @Test
+    void speaksTlsAndCanAskForACertificate() throws Exception {
+        TlsMaterial tls = TlsMaterial.generate();
+        try (EtcdServer secure =
+                EtcdServer.builder().tls(tls, TlsClients.CERTIFIED).start()) {
+            List<String> certified = List.of(
+                    "--cacert", tls.authorityCertificate().toString(),
+                    "--cert", tls.clientCertificate().toString(),
+                    "--key", tls.clientKey().toString(),
+                    "--endpoints", secure.endpoint());
+            List<String> put = new ArrayList<>(certified);
+            put.addAll(List.of("put", "key", "value"));
+            assertThat(etcdctl(put.toArray(String[]::new))).contains("OK");
+
+            assertThatThrownBy(() -> etcdctl(
+                            "--cacert",
+                            tls.authorityCertificate().toString(),
+                            "--command-timeout=2s",
+                            "--endpoints",
+                            secure.endpoint(),
+                            "get",
+                            "key"))
+                    .isInstanceOf(IOException.class);
+        }
+    }
+
+    @Test
+    void quotesTheLogWhenItCannotStart() {
+        assertThatThrownBy(() -> EtcdServer.builder().args("--no-such-option").start())
+                .isInstanceOf(ServerStartException.class)
+                .hasMessageContaining("flag provided but not defined: -no-such-option");
+    }
+
+    static String etcdctl(String... arguments) throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>(List.of(Executables.find("etcdctl", "etcd-client")));
+        command.addAll(List.of(arguments));
+        ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
+        builder.environment().put("ETCDCTL_API", "3");
+        Process process = builder.start();
+        String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+        if (process.waitFor() != 0) {
+            throw new IOException(String.join(" ", command) + ": " + output);
+        }
+        return output;
+    }
+}
