@@ -16,7 +16,7 @@ public interface DistributedReadWriteLock {
 
     /**
      * Turns a write lease into a read lease with no moment in between at which another writer could get in. The write
-     * lease is then released; the read lease has a larger token and lets waiting readers in beside it.
+     * lease is then released; the read lease keeps its token and lets waiting readers in beside it.
      *
      * @throws IllegalArgumentException if {@code write} is not a write lease of this lock
      * @throws LeaseLostException if it is lost

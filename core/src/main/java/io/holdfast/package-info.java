@@ -1,4 +1,4 @@
-/** Named locks held through expiring leases. Start at Holdfast. */
+/** Named locks held through expiring leases. Start at {@link io.holdfast.Holdfast}. */
 @NullMarked
 package io.holdfast;
 

@@ -1,0 +1,513 @@
+package io.holdfast.internal;
+
+import io.holdfast.Fairness;
+import io.holdfast.LockEvent;
+import io.holdfast.LockException;
+import io.holdfast.Renewal;
+import io.holdfast.StoreUnavailableException;
+import io.holdfast.spi.Answer;
+import io.holdfast.spi.Deadline;
+import io.holdfast.spi.Grant;
+import io.holdfast.spi.LockStore;
+import io.holdfast.spi.QueueingStore;
+import io.holdfast.spi.RenewalAnswer;
+import io.holdfast.spi.RenewalRequest;
+import io.holdfast.spi.Request;
+import io.holdfast.spi.RingingStore;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/*
+ * One attempt of one caller to get a lease, from the gate to the grant.
+ *
+ *   AT_GATE ──► ASKING ──► granted
+ *                │  ▲
+ *                ▼  │
+ *         QUEUED or PAUSED
+ *
+ * The same code serves threads that block and futures that do not: advance() goes as far as it can without waiting and
+ * says when to come back at the latest; the driver (SyncDriver, AsyncDriver) parks or sets an alarm until then or until
+ * wake() is called. Requests to the store run inside advance(), so on the thread that drives it. Only one thread drives
+ * an acquisition at a time; what other threads have to say (the gate's call, the store's push, a bell) they leave where
+ * advance() finds it, then wake.
+ *
+ * Whoever gives up (timeout, interrupt, cancel, close) calls abandon(): it leaves the gate and hands the place in line to
+ * the errands, so a caller's deadline is kept even if the store is slow. A grant that arrives afterwards finds its
+ * listener deaf and goes straight back.
+ *
+ * Trouble. A request that fails on the first try is the caller's business: it throws. Once the caller has waited in good
+ * faith, a store that is away for a moment must not end the wait: it asks again until the outage has lasted a ttl, by
+ * which time nothing of the wait is left at the store anyway.
+ */
+final class Acquisition extends Gate.Entry<Holding> {
+
+    private enum Stage {
+        AT_GATE,
+        ASKING,
+        QUEUED,
+        PAUSED,
+        OVER
+    }
+
+    /** How much a caller puts up with. */
+    enum Patience {
+        /** Asks once. */
+        ONCE,
+        /** Waits until a deadline. */
+        LIMITED,
+        /** Waits as long as it takes. */
+        ENDLESS
+    }
+
+    private final Client client;
+    private final LockTerms terms;
+    private final Patience patience;
+    private final Deadline deadline;
+    private final long startedNanos;
+    private final Runnable waker;
+
+    private Stage stage = Stage.AT_GATE;
+    private boolean atGate;
+    private volatile boolean insideGate;
+    private @Nullable QueuePlace place;
+    private @Nullable Polling polling;
+    private RingingStore.@Nullable Bell bell;
+    private volatile boolean rung;
+    private long pauseEndNanos;
+    private @Nullable Long outageSinceNanos;
+    private boolean hasWaited;
+    private boolean longWaitSaid;
+    private @Nullable HeldLease lease;
+
+    Acquisition(Client client, LockTerms terms, Patience patience, Deadline deadline, Runnable waker) {
+        super(terms.demand());
+        this.client = client;
+        this.terms = terms;
+        this.patience = patience;
+        this.deadline = deadline;
+        this.startedNanos = client.time().nanoTime();
+        this.waker = waker;
+    }
+
+    /**
+     * Goes as far as it can without waiting; true when it is over. Throws if it failed; then nothing is left of it.
+     */
+    boolean advance() {
+        try {
+            boolean over = step();
+            if (!over && !hasWaited) {
+                hasWaited = true;
+                client.waits().add(this);
+                if (client.isClosed()) {
+                    over = step();
+                }
+            }
+            if (over) {
+                end();
+            }
+            return over;
+        } catch (RuntimeException e) {
+            abandon("failed: " + e.getMessage());
+            throw e;
+        }
+    }
+
+    /** The lease once it is over, or null if it ended without one. */
+    @Nullable
+    HeldLease lease() {
+        return lease;
+    }
+
+    /** When to advance again even if nobody wakes it. */
+    long wakeAtNanos() {
+        long at = deadline.atNanos();
+        if (stage == Stage.PAUSED && pauseEndNanos - at < 0) {
+            at = pauseEndNanos;
+        }
+        long longWait = longWaitNanos();
+        return !longWaitSaid && longWait - at < 0 ? longWait : at;
+    }
+
+    /** Gives up: leaves the gate and the line; nothing is held. */
+    void abandon(String why) {
+        if (stage == Stage.OVER) {
+            return;
+        }
+        Stage left = stage;
+        stage = Stage.OVER;
+        end();
+        client.events().publish(() -> new LockEvent.Unsuccessful(terms.name(), why, waited()));
+        leaveLine();
+        if (left == Stage.AT_GATE && atGate && terms.site().gate.withdraw(this, now())) {
+            giveBackInherited();
+            return;
+        }
+        if (left == Stage.AT_GATE && atGate) {
+            insideGate = true;
+            giveBackInherited();
+        }
+        leaveGate();
+    }
+
+    /** Steps out of the gate, once, when the lease has ended or there is none to come. */
+    void leaveGate() {
+        if (insideGate) {
+            insideGate = false;
+            terms.site().gate.leave(this, now());
+        }
+    }
+
+    /** Leaves the grant to the next one at the gate. False if nobody there wants it. */
+    boolean handOver(Holding holding, long nowNanos) {
+        if (insideGate && terms.site().gate.handOver(this, holding, nowNanos)) {
+            insideGate = false;
+            return true;
+        }
+        return false;
+    }
+
+    /** A second entry standing where this one stood, for a lease that goes on as a shared one. */
+    Acquisition downgraded(LockTerms sharedTerms) {
+        Acquisition shared = new Acquisition(client, sharedTerms, patience, deadline, waker);
+        shared.stage = Stage.OVER;
+        if (insideGate) {
+            insideGate = false;
+            shared.insideGate = true;
+            terms.site().gate.downgrade(this, shared, now());
+        }
+        return shared;
+    }
+
+    @Override
+    void wake() {
+        waker.run();
+    }
+
+    @Override
+    boolean accepts(Holding warm) {
+        return terms.options().fairness() == Fairness.BALANCED
+                && warm.renewal() == terms.options().renewal()
+                && warm.grant().request().demand().equals(demand)
+                && warm.grant().request().ttl().equals(terms.options().ttl());
+    }
+
+    LockTerms terms() {
+        return terms;
+    }
+
+    Duration waited() {
+        return Duration.ofNanos(now() - startedNanos);
+    }
+
+    private boolean step() {
+        while (true) {
+            if (stage != Stage.OVER) {
+                client.requireOpen(terms.name());
+                sayLongWait();
+            }
+            switch (stage) {
+                case AT_GATE -> {
+                    if (!passGate()) {
+                        return stage == Stage.OVER;
+                    }
+                }
+                case ASKING -> {
+                    client.beginRequest();
+                    try {
+                        client.requireOpen(terms.name());
+                        ask();
+                    } finally {
+                        client.endRequest();
+                    }
+                }
+                case QUEUED -> {
+                    if (!hear()) {
+                        return stage == Stage.OVER;
+                    }
+                }
+                case PAUSED -> {
+                    if (giveUpIfLate("the lock stayed taken")) {
+                        return true;
+                    }
+                    if (!rung && pauseEndNanos - now() > 0) {
+                        return false;
+                    }
+                    stage = Stage.ASKING;
+                }
+                case OVER -> {
+                    return true;
+                }
+            }
+        }
+    }
+
+    /** Whether it is through the gate. */
+    private boolean passGate() {
+        if (!atGate) {
+            client.events().publish(() -> new LockEvent.Requested(terms.name(), terms.demand()));
+        }
+        if (!terms.usesGate()) {
+            stage = Stage.ASKING;
+            return true;
+        }
+        Gate<Holding> gate = terms.site().gate;
+        boolean inside;
+        if (atGate) {
+            inside = gate.proceed(this, now());
+        } else if (patience == Patience.ONCE) {
+            inside = gate.tryEnter(this);
+        } else {
+            inside = gate.enter(this, startedNanos);
+            atGate = !inside;
+        }
+        if (inside) {
+            insideGate = true;
+            stage = Stage.ASKING;
+            return true;
+        }
+        if (patience == Patience.ONCE) {
+            abandon("another thread of this client has it or waits for it");
+            return false;
+        }
+        giveUpIfLate("the lock stayed taken by this client");
+        return false;
+    }
+
+    private void ask() {
+        Holding inherited = takeInherited();
+        if (inherited != null) {
+            if (accepts(inherited) && inherited.isSurelyValid(now())) {
+                takeOver(inherited);
+                return;
+            }
+            inherited.end(Duration.ZERO);
+        }
+        if (hasWaited && giveUpIfLate("the lock stayed taken")) {
+            return;
+        }
+        rung = false;
+        Request request = client.newRequest(terms);
+        Answer answer;
+        try {
+            answer = request(request);
+        } catch (StoreUnavailableException e) {
+            place = null;
+            rideOut(e);
+            return;
+        } catch (RuntimeException e) {
+            undo(request);
+            if (e instanceof LockException known) {
+                rideOut(known);
+                return;
+            }
+            throw e;
+        }
+        outageSinceNanos = null;
+        if (answer instanceof Answer.Granted granted) {
+            place = null;
+            complete(granted.grant());
+        } else if (answer instanceof Answer.Refused refusal) {
+            pause(refusal);
+        } else if (answer instanceof Answer.Queued queued) {
+            placeInLine().confirmed(queued.ticket());
+            client.keeper().keep(placeInLine());
+            stage = Stage.QUEUED;
+        }
+    }
+
+    /** The request may have been applied, and a push may be on its way: nothing of it must stay. */
+    private void undo(Request request) {
+        QueuePlace uncertain = place;
+        place = null;
+        if (uncertain != null && uncertain.stopListening() instanceof QueuePlace.Arrived arrived) {
+            client.errands().release(arrived.grant(), Duration.ZERO);
+        } else {
+            client.errands().undo(request);
+        }
+    }
+
+    private Answer request(Request request) {
+        LockStore store = client.store();
+        Deadline limit = patience == Patience.ONCE ? client.requestDeadline() : client.requestDeadline(deadline);
+        if (patience != Patience.ONCE && terms.poll() == null && store instanceof QueueingStore queueing) {
+            QueuePlace newPlace = new QueuePlace(client, request, waker);
+            place = newPlace;
+            return queueing.enqueue(request, newPlace, limit);
+        }
+        return store.attempt(request, limit);
+    }
+
+    /** Looks for news of the place in line. Whether there is something to do at once. */
+    private boolean hear() {
+        QueuePlace.News news = placeInLine().news();
+        if (news instanceof QueuePlace.Arrived arrived) {
+            client.keeper().drop(placeInLine());
+            place = null;
+            confirm(arrived.grant());
+            return true;
+        }
+        if (news instanceof QueuePlace.PlaceLost) {
+            leaveLine();
+            stage = Stage.ASKING;
+            return !giveUpIfLate("the place in line was lost");
+        }
+        giveUpIfLate("the lock stayed taken");
+        return false;
+    }
+
+    /** A pushed grant may have been long on its way: is enough of it left, and will anybody renew it? */
+    private void confirm(Grant grant) {
+        boolean renewed = terms.options().renewal() == Renewal.AUTO;
+        long left = client.validity().endNanos(grant.baseNanos(), grant.ttl()) - now();
+        if (renewed && left > grant.ttl().toNanos() / 2) {
+            complete(grant);
+            return;
+        }
+        try {
+            RenewalAnswer answer = client.store()
+                    .renew(List.of(new RenewalRequest(grant, grant.ttl())), client.requestDeadline(deadline))
+                    .get(0);
+            if (answer instanceof RenewalAnswer.Extended extended) {
+                complete(new Grant(
+                        grant.request(), grant.token(), extended.ttl(), extended.baseNanos(), grant.handle()));
+            } else if (answer instanceof RenewalAnswer.Unsettled unsettled) {
+                throw unsettled.cause();
+            } else {
+                stage = Stage.ASKING;
+            }
+        } catch (LockException e) {
+            client.errands().release(grant, Duration.ZERO);
+            rideOut(e);
+        }
+    }
+
+    private void complete(Grant grant) {
+        Holding holding = new Holding(client, grant, terms.options().renewal());
+        if (holding.storeEndNanos() - now() <= 0) {
+            client.errands().release(grant, Duration.ZERO);
+            rideOut(new StoreUnavailableException(terms.name(), "its answer took longer than the ttl"));
+            return;
+        }
+        LeaseLife life = new LeaseLife(client, holding, this, terms.options());
+        client.keeper().keep(holding);
+        lease = life.newHandle();
+        stage = Stage.OVER;
+        client.events().publish(() -> new LockEvent.Granted(terms.name(), life.token(), waited()));
+    }
+
+    private void takeOver(Holding inherited) {
+        inherited.takeOver();
+        LeaseLife life = new LeaseLife(client, inherited, this, terms.options());
+        lease = life.newHandle();
+        stage = Stage.OVER;
+        client.events().publish(() -> new LockEvent.HandedOver(terms.name(), life.token(), waited()));
+    }
+
+    private void pause(Answer.Refused refusal) {
+        if (patience == Patience.ONCE) {
+            abandon(refusal.reason());
+            return;
+        }
+        Polling turns = polling;
+        if (turns == null) {
+            turns = new Polling(
+                    terms.poll() != null
+                            ? terms.poll()
+                            : client.store().traits().poll());
+            polling = turns;
+            if (client.store() instanceof RingingStore ringing) {
+                bell = ringing.listen(terms.name(), this::ring);
+            }
+        }
+        if (!turns.mayAskAgain() && patience == Patience.LIMITED) {
+            abandon("taken at every try: " + refusal.reason());
+            return;
+        }
+        pauseEndNanos = now() + turns.nextPauseNanos(refusal.holderTimeLeft());
+        stage = Stage.PAUSED;
+    }
+
+    private void ring() {
+        rung = true;
+        waker.run();
+    }
+
+    /** The store is away. Those who have waited go on waiting for a while; everybody else is told. */
+    private void rideOut(LockException trouble) {
+        long now = now();
+        if (outageSinceNanos == null) {
+            outageSinceNanos = now;
+        }
+        long ttlNanos = terms.options().ttl().toNanos();
+        if (!hasWaited || now - outageSinceNanos > ttlNanos || deadline.hasPassed()) {
+            throw trouble;
+        }
+        place = null;
+        pauseEndNanos = now + ttlNanos / 30;
+        stage = Stage.PAUSED;
+    }
+
+    private boolean giveUpIfLate(String why) {
+        if (!deadline.hasPassed()) {
+            return false;
+        }
+        abandon(why);
+        return true;
+    }
+
+    private void leaveLine() {
+        QueuePlace left = place;
+        if (left == null) {
+            return;
+        }
+        place = null;
+        client.keeper().drop(left);
+        QueuePlace.News last = left.stopListening();
+        if (last instanceof QueuePlace.Arrived arrived) {
+            client.errands().release(arrived.grant(), Duration.ZERO);
+        } else {
+            client.errands().leaveLine(left.request());
+        }
+    }
+
+    private void giveBackInherited() {
+        Holding inherited = takeInherited();
+        if (inherited != null) {
+            client.keeper().drop(inherited);
+            client.errands().release(inherited.grant(), Duration.ZERO);
+        }
+    }
+
+    /** What has to be undone however the acquisition ends. */
+    private void end() {
+        if (hasWaited) {
+            client.waits().remove(this);
+        }
+        RingingStore.Bell listening = bell;
+        if (listening != null) {
+            bell = null;
+            listening.close();
+        }
+    }
+
+    private void sayLongWait() {
+        if (!longWaitSaid && stage != Stage.OVER && now() - longWaitNanos() >= 0) {
+            longWaitSaid = true;
+            client.sayLongWait(terms.name(), waited());
+        }
+    }
+
+    private long longWaitNanos() {
+        return startedNanos + client.settings().longWait().toNanos();
+    }
+
+    private QueuePlace placeInLine() {
+        return Optional.ofNullable(place).orElseThrow();
+    }
+
+    private long now() {
+        return client.time().nanoTime();
+    }
+}

@@ -1,0 +1,98 @@
+package io.holdfast.internal;
+
+import io.holdfast.internal.Acquisition.Patience;
+import io.holdfast.spi.Deadline;
+import io.holdfast.spi.StoreContext.Alarm;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Drives an acquisition in short steps on the client's executor; between them nothing but an alarm remembers it. As a
+ * future it completes with the lease, in the caller's form of it; cancelling it leaves the queue.
+ */
+final class AsyncDriver<T> extends CompletableFuture<T> implements Runnable {
+
+    private final Client client;
+    private final Acquisition acquisition;
+    private final Function<@Nullable HeldLease, T> form;
+    private final AtomicInteger wakes = new AtomicInteger();
+    private @Nullable Alarm alarm;
+
+    private AsyncDriver(
+            Client client,
+            LockTerms terms,
+            Patience patience,
+            Deadline deadline,
+            Function<@Nullable HeldLease, T> form) {
+        this.client = client;
+        this.form = form;
+        this.acquisition = new Acquisition(client, terms, patience, deadline, this::wake);
+    }
+
+    static <T> CompletableFuture<T> acquire(
+            Client client,
+            LockTerms terms,
+            Patience patience,
+            Deadline deadline,
+            Function<@Nullable HeldLease, T> form) {
+        AsyncDriver<T> driver = new AsyncDriver<>(client, terms, patience, deadline, form);
+        driver.wake();
+        return driver;
+    }
+
+    @Override
+    public boolean cancel(boolean mayInterruptIfRunning) {
+        boolean cancelled = super.cancel(mayInterruptIfRunning);
+        if (cancelled) {
+            wake();
+        }
+        return cancelled;
+    }
+
+    /** One step at a time: wakes during a step make it run once more. */
+    @Override
+    public void run() {
+        int missed = 1;
+        do {
+            step();
+            missed = wakes.addAndGet(-missed);
+        } while (missed != 0);
+    }
+
+    private void wake() {
+        if (wakes.getAndIncrement() == 0) {
+            try {
+                client.tasks().execute(this);
+            } catch (RejectedExecutionException e) {
+                acquisition.abandon("the client's executor takes no more work");
+                completeExceptionally(e);
+            }
+        }
+    }
+
+    private void step() {
+        if (alarm != null) {
+            alarm.cancel();
+            alarm = null;
+        }
+        if (isDone()) {
+            acquisition.abandon("cancelled");
+            return;
+        }
+        try {
+            if (acquisition.advance()) {
+                HeldLease lease = acquisition.lease();
+                if (!complete(form.apply(lease)) && lease != null) {
+                    lease.release();
+                }
+            } else {
+                alarm = client.timer().at(acquisition.wakeAtNanos(), this::wake);
+            }
+        } catch (RuntimeException e) {
+            completeExceptionally(e);
+        }
+    }
+}

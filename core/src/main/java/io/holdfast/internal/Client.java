@@ -1,0 +1,357 @@
+package io.holdfast.internal;
+
+import io.holdfast.Demand;
+import io.holdfast.DistributedLock;
+import io.holdfast.DistributedReadWriteLock;
+import io.holdfast.DistributedSemaphore;
+import io.holdfast.Election;
+import io.holdfast.Holdfast;
+import io.holdfast.LockAdministration;
+import io.holdfast.LockOptions;
+import io.holdfast.LockView;
+import io.holdfast.LockView.Origin;
+import io.holdfast.LossReason;
+import io.holdfast.MultiLock;
+import io.holdfast.spi.Deadline;
+import io.holdfast.spi.LockStore;
+import io.holdfast.spi.OwnerId;
+import io.holdfast.spi.Request;
+import io.holdfast.spi.StoreContext;
+import io.holdfast.spi.TimeSource;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.atomic.LongAdder;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
+
+/** A client of one store: wires the engine together and lends its parts to each other. Thread-safe. */
+public final class Client implements Holdfast {
+
+    private static final Logger LOG = System.getLogger(Client.class.getName());
+
+    private enum Life {
+        OPEN,
+        CLOSING,
+        CLOSED
+    }
+
+    /** How often close looks whether the errands are done. */
+    private static final long CLOSE_CHECK_NANOS = Duration.ofMillis(2).toNanos();
+
+    private final Settings settings;
+    private final OwnerId.Source owners = new OwnerId.Source();
+    private final String host = Settings.host();
+    private final long pid = ProcessHandle.current().pid();
+    private final AtomicReference<Life> life = new AtomicReference<>(Life.OPEN);
+    private final LockSites sites = new LockSites();
+    private final LeakWatch leaks = new LeakWatch();
+    private final Set<Acquisition> waits = ConcurrentHashMap.newKeySet();
+    private final LongAdder requestsUnderWay = new LongAdder();
+    private final List<ExecutorService> ownExecutors;
+    private final Executor tasks;
+    private final Executor callbacks;
+    private final ClientTimer timer;
+    private final Lanes lanes;
+    private final LockStore store;
+    private final Validity validity;
+    private final Keeper keeper;
+    private final Errands errands;
+    private final Events events;
+
+    public Client(Settings settings) {
+        this.settings = settings;
+        String threads = "holdfast-" + settings.clientName() + "-";
+        if (settings.executor().isPresent()) {
+            this.ownExecutors = List.of();
+            this.tasks = settings.executor().get();
+            this.callbacks = tasks;
+        } else {
+            ExecutorService ownTasks = Executors.forTasks(threads + "task");
+            ExecutorService ownCallbacks = Executors.forTasks(threads + "callback");
+            this.ownExecutors = List.of(ownTasks, ownCallbacks);
+            this.tasks = ownTasks;
+            this.callbacks = ownCallbacks;
+        }
+        this.events = new Events(settings.listeners(), callbacks);
+        this.timer = new ClientTimer(settings.time(), threads + "timer");
+        this.lanes = new Lanes(threads);
+        this.store = open();
+        this.validity = new Validity(store.traits().minMargin());
+        this.keeper = new Keeper(store, settings.time(), timer, lanes, settings.requestTimeout(), leaks::report);
+        this.errands = new Errands(store, settings.time(), timer, lanes, settings.requestTimeout());
+    }
+
+    private LockStore open() {
+        try {
+            return settings.store()
+                    .open(new StoreContext(
+                            owners.client(), settings.clientName(), settings.time(), timer, tasks, this::lost));
+        } catch (RuntimeException e) {
+            stopThreads();
+            throw e;
+        }
+    }
+
+    @Override
+    public String name() {
+        return settings.clientName();
+    }
+
+    @Override
+    public DistributedLock lock(String name) {
+        return lock(name, settings.defaults());
+    }
+
+    @Override
+    public DistributedLock lock(String name, LockOptions options) {
+        return new LockHandle(this, terms(name, Demand.exclusive(), options));
+    }
+
+    @Override
+    public DistributedReadWriteLock readWriteLock(String name) {
+        return readWriteLock(name, settings.defaults());
+    }
+
+    @Override
+    public DistributedReadWriteLock readWriteLock(String name, LockOptions options) {
+        return new ReadWriteHandle(this, terms(name, Demand.shared(), options));
+    }
+
+    @Override
+    public DistributedSemaphore semaphore(String name, int permits) {
+        return semaphore(name, permits, settings.defaults());
+    }
+
+    @Override
+    public DistributedSemaphore semaphore(String name, int permits, LockOptions options) {
+        return new SemaphoreHandle(this, terms(name, Demand.permits(1, permits), options), permits);
+    }
+
+    @Override
+    public MultiLock lockAll(String... names) {
+        return lockAll(Arrays.asList(names), settings.defaults());
+    }
+
+    @Override
+    public MultiLock lockAll(List<String> names, LockOptions options) {
+        if (names.isEmpty()) {
+            throw new IllegalArgumentException("lockAll needs at least one name");
+        }
+        List<LockHandle> locks = names.stream()
+                .distinct()
+                .sorted((a, b) ->
+                        Arrays.compareUnsigned(a.getBytes(StandardCharsets.UTF_8), b.getBytes(StandardCharsets.UTF_8)))
+                .map(name -> new LockHandle(this, terms(name, Demand.exclusive(), options)))
+                .toList();
+        return new MultiLockHandle(settings.time(), locks);
+    }
+
+    @Override
+    public Election election(String name) {
+        return election(name, settings.defaults());
+    }
+
+    @Override
+    public Election election(String name, LockOptions options) {
+        return new ElectionHandle(this, new LockHandle(this, terms(name, Demand.exclusive(), options)));
+    }
+
+    @Override
+    public List<LockView> locks(String prefix) {
+        requireOpen(prefix);
+        return store.views(prefix, requestDeadline());
+    }
+
+    @Override
+    public LockAdministration administration() {
+        return new StoreAdministration(this);
+    }
+
+    @Override
+    public void close() {
+        if (!life.compareAndSet(Life.OPEN, Life.CLOSING)) {
+            return;
+        }
+        Deadline deadline = Deadline.after(settings.time(), settings.closeTimeout());
+        waits.forEach(Acquisition::wake);
+        endHoldings();
+        while (!isQuiet() && !deadline.hasPassed()) {
+            // Real time, also under a test's clock: other threads need it to finish.
+            LockSupport.parkNanos(this, CLOSE_CHECK_NANOS);
+            endHoldings();
+        }
+        life.set(Life.CLOSED);
+        store.close();
+        stopThreads();
+    }
+
+    private void endHoldings() {
+        for (Kept claim : keeper.all()) {
+            if (claim instanceof Holding holding) {
+                holding.closeWithClient();
+            }
+        }
+    }
+
+    private boolean isQuiet() {
+        return waits.isEmpty() && requestsUnderWay.sum() == 0 && keeper.isEmpty() && errands.isIdle();
+    }
+
+    @Override
+    public String toString() {
+        return "Holdfast[" + settings.clientName() + ", " + store.traits().store() + "]";
+    }
+
+    boolean isClosed() {
+        return life.get() != Life.OPEN;
+    }
+
+    void requireOpen(String lockName) {
+        if (isClosed()) {
+            throw new IllegalStateException("Holdfast client '" + settings.clientName() + "' is closed, so lock '"
+                    + lockName + "' cannot be had through it");
+        }
+    }
+
+    /** Around every request that may end in a grant: close waits for it, and so no grant slips past it. */
+    void beginRequest() {
+        requestsUnderWay.increment();
+    }
+
+    void endRequest() {
+        requestsUnderWay.decrement();
+    }
+
+    Settings settings() {
+        return settings;
+    }
+
+    TimeSource time() {
+        return settings.time();
+    }
+
+    LockStore store() {
+        return store;
+    }
+
+    Keeper keeper() {
+        return keeper;
+    }
+
+    Errands errands() {
+        return errands;
+    }
+
+    Events events() {
+        return events;
+    }
+
+    LeakWatch leaks() {
+        return leaks;
+    }
+
+    Validity validity() {
+        return validity;
+    }
+
+    ClientTimer timer() {
+        return timer;
+    }
+
+    Executor tasks() {
+        return tasks;
+    }
+
+    /** Acquisitions that wait, so that close can end them. */
+    Set<Acquisition> waits() {
+        return waits;
+    }
+
+    LockSites sites() {
+        return sites;
+    }
+
+    Request newRequest(LockTerms terms) {
+        Origin origin = new Origin(
+                settings.clientName(), host, pid, Thread.currentThread().getName());
+        return new Request(
+                terms.name(), owners.next(), terms.demand(), terms.options().ttl(), origin);
+    }
+
+    Deadline requestDeadline() {
+        return Deadline.after(time(), settings.requestTimeout());
+    }
+
+    /** The caller's deadline, or the request timeout if that is sooner. */
+    Deadline requestDeadline(Deadline callers) {
+        return callers.within(settings.requestTimeout());
+    }
+
+    /** A third of the ttl after the base, less up to a tenth of that, so that leases of one moment spread out. */
+    long renewalDue(long baseNanos, Duration ttl) {
+        long period = ttl.toNanos() / 3;
+        return baseNanos + period - (long) (ThreadLocalRandom.current().nextDouble() * period / 10);
+    }
+
+    LockView view(String name) {
+        requireOpen(name);
+        return store.view(name, requestDeadline());
+    }
+
+    <T> void callBack(Consumer<T> callback, T argument) {
+        try {
+            callbacks.execute(() -> {
+                try {
+                    callback.accept(argument);
+                } catch (RuntimeException e) {
+                    LOG.log(Level.ERROR, "A callback failed on " + argument, e);
+                }
+            });
+        } catch (RejectedExecutionException e) {
+            LOG.log(Level.WARNING, "No callback for " + argument + ": the executor takes no more work", e);
+        }
+    }
+
+    void sayLongWait(String name, Duration waited) {
+        errands.lookUp(name, deadline -> {
+            LockView view = store.view(name, deadline);
+            LOG.log(
+                    Level.WARNING,
+                    "A thread of client {0} has waited {1} s for lock ''{2}'', held by {3}",
+                    settings.clientName(),
+                    Long.toString(waited.toSeconds()),
+                    name,
+                    view.holders());
+        });
+    }
+
+    private LockTerms terms(String name, Demand demand, LockOptions options) {
+        requireOpen(name);
+        return LockTerms.of(name, demand, options, store, sites);
+    }
+
+    private void lost(OwnerId owner, LossReason reason, String detail) {
+        Kept claim = keeper.find(owner);
+        if (claim != null) {
+            keeper.drop(claim);
+            claim.gone(reason, detail);
+        }
+    }
+
+    private void stopThreads() {
+        ownExecutors.forEach(ExecutorService::shutdown);
+        lanes.stop();
+        timer.stop();
+    }
+}

@@ -1,0 +1,115 @@
+package io.holdfast.internal;
+
+import io.holdfast.Election;
+import io.holdfast.Lease;
+import io.holdfast.LockView;
+import io.holdfast.Loss;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
+import java.util.function.LongConsumer;
+import org.jspecify.annotations.Nullable;
+
+/** An election of this client: a lock whose lease is the leadership. Thread-safe. */
+final class ElectionHandle implements Election {
+
+    private final Client client;
+    private final LockHandle lock;
+    private final AtomicReference<@Nullable Lease> leadership = new AtomicReference<>();
+    private final List<LongConsumer> electedCallbacks = new CopyOnWriteArrayList<>();
+    private final List<Consumer<Loss>> deposedCallbacks = new CopyOnWriteArrayList<>();
+
+    ElectionHandle(Client client, LockHandle lock) {
+        this.client = client;
+        this.lock = lock;
+    }
+
+    @Override
+    public String name() {
+        return lock.name();
+    }
+
+    @Override
+    public long campaign() throws InterruptedException {
+        OptionalLong leading = epoch();
+        return leading.isPresent() ? leading.getAsLong() : elected(lock.acquire());
+    }
+
+    @Override
+    public OptionalLong campaign(Duration maxWait) throws InterruptedException {
+        OptionalLong leading = epoch();
+        if (leading.isPresent()) {
+            return leading;
+        }
+        Optional<Lease> lease = lock.tryAcquire(maxWait);
+        return lease.isPresent() ? OptionalLong.of(elected(lease.get())) : OptionalLong.empty();
+    }
+
+    @Override
+    public CompletableFuture<Long> campaignAsync() {
+        OptionalLong leading = epoch();
+        if (leading.isPresent()) {
+            return CompletableFuture.completedFuture(leading.getAsLong());
+        }
+        return AsyncDriver.acquire(
+                client,
+                lock.terms(),
+                Acquisition.Patience.ENDLESS,
+                io.holdfast.spi.Deadline.never(client.time()),
+                lease -> elected(java.util.Objects.requireNonNull(lease)));
+    }
+
+    @Override
+    public boolean isLeader() {
+        return epoch().isPresent();
+    }
+
+    @Override
+    public OptionalLong epoch() {
+        Lease lease = leadership.get();
+        return lease != null && lease.isValid() ? OptionalLong.of(lease.token()) : OptionalLong.empty();
+    }
+
+    @Override
+    public LockView inspect() {
+        return lock.inspect();
+    }
+
+    @Override
+    public void resign() {
+        Lease lease = leadership.getAndSet(null);
+        if (lease != null) {
+            lease.release();
+        }
+    }
+
+    @Override
+    public void onElected(LongConsumer callback) {
+        electedCallbacks.add(callback);
+    }
+
+    @Override
+    public void onDeposed(Consumer<Loss> callback) {
+        deposedCallbacks.add(callback);
+    }
+
+    private long elected(Lease lease) {
+        leadership.set(lease);
+        electedCallbacks.forEach(callback -> client.callBack(callback::accept, lease.token()));
+        lease.onLost(loss -> {
+            leadership.compareAndSet(lease, null);
+            deposedCallbacks.forEach(callback -> callback.accept(loss));
+        });
+        return lease.token();
+    }
+
+    @Override
+    public String toString() {
+        return "Election[" + name() + "]";
+    }
+}

@@ -1,0 +1,65 @@
+package io.holdfast.internal;
+
+import io.holdfast.LockEvent;
+import io.holdfast.LockListener;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.util.List;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
+
+/** Passes events to the listeners, one at a time and in order, off the threads they happen on. Thread-safe. */
+final class Events {
+
+    private static final Logger LOG = System.getLogger(Events.class.getName());
+
+    private final List<LockListener> listeners;
+    private final Executor executor;
+    private final ConcurrentLinkedQueue<LockEvent> queue = new ConcurrentLinkedQueue<>();
+    private final AtomicInteger pending = new AtomicInteger();
+
+    Events(List<LockListener> listeners, Executor executor) {
+        this.listeners = listeners;
+        this.executor = executor;
+    }
+
+    /** Costs next to nothing without listeners: the event is not even made. */
+    void publish(Supplier<LockEvent> event) {
+        if (listeners.isEmpty()) {
+            return;
+        }
+        queue.add(event.get());
+        if (pending.getAndIncrement() == 0) {
+            try {
+                executor.execute(this::deliver);
+            } catch (RejectedExecutionException e) {
+                LOG.log(Level.DEBUG, "Events are no longer delivered", e);
+            }
+        }
+    }
+
+    private void deliver() {
+        int missed = 1;
+        do {
+            LockEvent event = queue.poll();
+            while (event != null) {
+                tell(event);
+                event = queue.poll();
+            }
+            missed = pending.addAndGet(-missed);
+        } while (missed != 0);
+    }
+
+    private void tell(LockEvent event) {
+        for (LockListener listener : listeners) {
+            try {
+                listener.on(event);
+            } catch (RuntimeException e) {
+                LOG.log(Level.ERROR, "A listener failed on " + event, e);
+            }
+        }
+    }
+}

@@ -1,0 +1,34 @@
+package io.holdfast.internal;
+
+import io.holdfast.Waiting;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.ThreadLocalRandom;
+
+/** When to ask again: growing pauses with jitter, cut short where the holder is known to expire sooner. One wait's. */
+final class Polling {
+
+    private static final long SHORTEST_NANOS = Duration.ofMillis(1).toNanos();
+
+    private final Waiting.Poll poll;
+    private double pauseNanos;
+    private int asked;
+
+    Polling(Waiting.Poll poll) {
+        this.poll = poll;
+        this.pauseNanos = poll.delay().toNanos();
+    }
+
+    /** Counts a refusal. Whether asking again is still allowed. */
+    boolean mayAskAgain() {
+        return ++asked < poll.tries();
+    }
+
+    long nextPauseNanos(Optional<Duration> holderTimeLeft) {
+        double share = poll.jitter() * (2 * ThreadLocalRandom.current().nextDouble() - 1);
+        long pause = (long) (pauseNanos * (1 + share));
+        pauseNanos = Math.min(pauseNanos * poll.backoff(), poll.maxDelay().toNanos());
+        long limit = holderTimeLeft.map(Duration::toNanos).orElse(Long.MAX_VALUE);
+        return Math.max(SHORTEST_NANOS, Math.min(pause, limit));
+    }
+}

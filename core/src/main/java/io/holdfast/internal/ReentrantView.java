@@ -1,0 +1,105 @@
+package io.holdfast.internal;
+
+import io.holdfast.Lease;
+import io.holdfast.LeaseLostException;
+import io.holdfast.ReleaseResult;
+import io.holdfast.internal.Acquisition.Patience;
+import io.holdfast.internal.ReentrantOwner.Owned;
+import io.holdfast.spi.Deadline;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.Lock;
+import org.jspecify.annotations.Nullable;
+
+/** A lock as {@link Lock}: re-entrant, owned by a thread. Locking again on a lost lease throws. Thread-safe. */
+final class ReentrantView implements Lock {
+
+    private final Client client;
+    private final LockTerms terms;
+
+    ReentrantView(Client client, LockTerms terms) {
+        this.client = client;
+        this.terms = terms;
+    }
+
+    @Override
+    public void lock() {
+        if (!enterAgain()) {
+            own(SyncDriver.acquireUninterruptibly(client, terms, Patience.ENDLESS, Deadline.never(client.time())));
+        }
+    }
+
+    @Override
+    public void lockInterruptibly() throws InterruptedException {
+        if (!enterAgain()) {
+            own(SyncDriver.acquire(client, terms, Patience.ENDLESS, Deadline.never(client.time())));
+        }
+    }
+
+    @Override
+    public boolean tryLock() {
+        return enterAgain()
+                || own(SyncDriver.acquireUninterruptibly(client, terms, Patience.ONCE, client.requestDeadline()));
+    }
+
+    @Override
+    public boolean tryLock(long wait, TimeUnit unit) throws InterruptedException {
+        if (enterAgain()) {
+            return true;
+        }
+        if (wait <= 0) {
+            return tryLock();
+        }
+        Deadline deadline = Deadline.after(client.time(), Duration.of(wait, unit.toChronoUnit()));
+        return own(SyncDriver.acquire(client, terms, Patience.LIMITED, deadline));
+    }
+
+    @Override
+    public void unlock() {
+        Owned owned = owner().current();
+        if (owned == null) {
+            throw new IllegalMonitorStateException(
+                    "thread " + Thread.currentThread().getName() + " does not own lock '" + terms.name() + "'");
+        }
+        if (--owned.depth > 0) {
+            return;
+        }
+        owner().disown();
+        if (owned.lease.release() == ReleaseResult.ALREADY_LOST) {
+            throw new LeaseLostException(
+                    terms.name(), owned.lease.token(), "it ended before unlock, so others may have held it meanwhile");
+        }
+    }
+
+    @Override
+    public Condition newCondition() {
+        throw new UnsupportedOperationException("distributed locks have no conditions");
+    }
+
+    private boolean enterAgain() {
+        Owned owned = owner().current();
+        if (owned == null) {
+            return false;
+        }
+        owned.lease.requireValid();
+        owned.depth++;
+        return true;
+    }
+
+    private boolean own(@Nullable Lease lease) {
+        if (lease != null) {
+            owner().own(lease);
+        }
+        return lease != null;
+    }
+
+    private ReentrantOwner owner() {
+        return terms.site().reentrantOwner;
+    }
+
+    @Override
+    public String toString() {
+        return "ReentrantLock[" + terms.name() + "]";
+    }
+}
