@@ -76,7 +76,7 @@ final class Acquisition extends Gate.Entry<Holding> {
     private RingingStore.@Nullable Bell bell;
     private volatile boolean rung;
     private long pauseEndNanos;
-    private @Nullable Long outageSinceNanos;
+    private @Nullable Outage outage;
     private boolean hasWaited;
     private boolean longWaitSaid;
     private @Nullable HeldLease lease;
@@ -304,7 +304,7 @@ final class Acquisition extends Gate.Entry<Holding> {
             }
             throw e;
         }
-        outageSinceNanos = null;
+        outage = null;
         if (answer instanceof Answer.Granted granted) {
             place = null;
             complete(granted.grant());
@@ -402,6 +402,10 @@ final class Acquisition extends Gate.Entry<Holding> {
         LeaseLife life = new LeaseLife(client, inherited, this, terms.options());
         lease = life.newHandle();
         stage = Stage.OVER;
+        if (!inherited.isSurelyValid(now())) {
+            // It ended between the check and now, when it had no lease to tell.
+            life.expire();
+        }
         client.events().publish(() -> new LockEvent.HandedOver(terms.name(), life.token(), waited()));
     }
 
@@ -437,11 +441,10 @@ final class Acquisition extends Gate.Entry<Holding> {
     /** The store is away. Those who have waited go on waiting for a while; everybody else is told. */
     private void rideOut(LockException trouble) {
         long now = now();
-        if (outageSinceNanos == null) {
-            outageSinceNanos = now;
-        }
         long ttlNanos = terms.options().ttl().toNanos();
-        if (!hasWaited || now - outageSinceNanos > ttlNanos || deadline.hasPassed()) {
+        Outage known = outage;
+        outage = new Outage(known != null ? known.sinceNanos : now, trouble);
+        if (!hasWaited || now - outage.sinceNanos > ttlNanos || deadline.hasPassed()) {
             throw trouble;
         }
         place = null;
@@ -449,13 +452,20 @@ final class Acquisition extends Gate.Entry<Holding> {
         stage = Stage.PAUSED;
     }
 
+    /** Ends the wait at its deadline: without a lease, or with the trouble that kept it from one. */
     private boolean giveUpIfLate(String why) {
         if (!deadline.hasPassed()) {
             return false;
         }
+        Outage known = outage;
+        if (known != null) {
+            throw known.trouble;
+        }
         abandon(why);
         return true;
     }
+
+    private record Outage(long sinceNanos, LockException trouble) {}
 
     private void leaveLine() {
         QueuePlace left = place;

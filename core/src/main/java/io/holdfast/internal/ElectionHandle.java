@@ -4,8 +4,11 @@ import io.holdfast.Election;
 import io.holdfast.Lease;
 import io.holdfast.LockView;
 import io.holdfast.Loss;
+import io.holdfast.internal.Acquisition.Patience;
+import io.holdfast.spi.Deadline;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
@@ -59,9 +62,9 @@ final class ElectionHandle implements Election {
         return AsyncDriver.acquire(
                 client,
                 lock.terms(),
-                Acquisition.Patience.ENDLESS,
-                io.holdfast.spi.Deadline.never(client.time()),
-                lease -> elected(java.util.Objects.requireNonNull(lease)));
+                Patience.ENDLESS,
+                Deadline.never(client.time()),
+                lease -> elected(Objects.requireNonNull(lease)));
     }
 
     @Override

@@ -36,6 +36,14 @@ final class Holding implements Kept {
     /** One permit: requests about this grant never overtake each other. */
     private final Semaphore requests = new Semaphore(1);
 
+    private enum Standing {
+        /** As far as we know the store has it. */
+        KEPT,
+        /** The store has said it is no more: no late answer revives it. */
+        GONE
+    }
+
+    private volatile Standing standing = Standing.KEPT;
     private volatile @Nullable LeaseLife user;
     private volatile long storeEndNanos;
     private volatile long dueNanos;
@@ -87,7 +95,8 @@ final class Holding implements Kept {
 
     /** With time to spare: renewals come every third of the ttl, so with less than half left they are failing. */
     boolean isSurelyValid(long nowNanos) {
-        return storeEndNanos - nowNanos > grant.ttl().toNanos() / 2;
+        return standing == Standing.KEPT
+                && storeEndNanos - nowNanos > grant.ttl().toNanos() / 2;
     }
 
     /** Goes on under a new lease, with the next local number. */
@@ -216,9 +225,9 @@ final class Holding implements Kept {
 
     @Override
     public void gone(LossReason reason, String detail) {
+        standing = Standing.GONE;
         LeaseLife lease = user;
         // Without a lease it lies at the gate: whoever inherits it sees that it is not surely valid.
-        storeEndNanos = client.time().nanoTime();
         if (lease != null) {
             lease.lose(reason, detail);
         }

@@ -136,6 +136,9 @@ final class Keeper {
         List<RenewalAnswer> answers;
         try {
             answers = store.renew(requests, Deadline.after(time, shortest));
+            if (answers.size() != batch.size()) {
+                throw new IllegalStateException(answers.size() + " answers to " + batch.size() + " renewals");
+            }
         } catch (LockException e) {
             answers = unsettled(batch.size(), e);
         } catch (RuntimeException e) {

@@ -6,6 +6,7 @@ import io.holdfast.LockOptions;
 import io.holdfast.Loss;
 import io.holdfast.LossReason;
 import io.holdfast.ReleaseResult;
+import io.holdfast.UnknownOutcomeException;
 import io.holdfast.spi.TimeSource;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
@@ -186,23 +187,30 @@ final class LeaseLife {
     }
 
     /**
-     * Lets another lease go on with the grant: {@code successor} makes it, or throws, in which case this lease is held
-     * as before.
+     * Lets another lease go on with the grant. {@code successor} makes it; if it fails before the store was changed,
+     * this lease is held as before.
      */
     HeldLease succeedBy(Supplier<HeldLease> successor) {
         if (!state.compareAndSet(State.HELD, State.RELEASING)) {
             throw new LeaseLostException(name, token, "it has been released");
         }
-        boolean succeeded = false;
         try {
             HeldLease lease = successor.get();
-            succeeded = true;
+            state.set(State.RELEASED);
+            forgetHandle();
             return lease;
-        } finally {
-            state.set(succeeded ? State.RELEASED : State.HELD);
-            if (succeeded) {
-                forgetHandle();
+        } catch (UnknownOutcomeException | LeaseLostException e) {
+            // It may be another kind of hold by now, or none: this lease can no longer vouch for it.
+            state.set(State.HELD);
+            client.errands().undo(holding.grant().request());
+            lose(LossReason.GONE, "it could not be turned into another lease: " + e.getMessage());
+            throw e;
+        } catch (RuntimeException e) {
+            state.set(State.HELD);
+            if (!isValid()) {
+                expire();
             }
+            throw e;
         }
     }
 

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Function;
 
 /** Takes its locks one after the other in the given order, all or none. Thread-safe. */
 final class MultiLockHandle implements MultiLock {
@@ -100,7 +101,7 @@ final class MultiLockHandle implements MultiLock {
             return this;
         }
 
-        <T> CompletableFuture<T> thenApplyCancellable(java.util.function.Function<Optional<MultiLease>, T> form) {
+        <T> CompletableFuture<T> thenApplyCancellable(Function<Optional<MultiLease>, T> form) {
             Chain chain = this;
             CompletableFuture<T> result = new CompletableFuture<>() {
                 @Override
