@@ -3,7 +3,6 @@ package io.holdfast.servers;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.BooleanSupplier;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
@@ -22,7 +21,7 @@ public final class EtcdServer extends ServerProcess {
 
     private volatile String initialCluster = name() + "=" + peerUrl();
     private volatile String initialClusterState = "new";
-    private volatile BooleanSupplier quorumExpected = () -> true;
+    private volatile @Nullable EtcdCluster cluster;
 
     EtcdServer(String name, Builder builder) {
         super(name, builder);
@@ -57,10 +56,9 @@ public final class EtcdServer extends ServerProcess {
     }
 
     /** Makes it a member of a cluster; to be called before it is launched. */
-    void join(String cluster, String state, BooleanSupplier quorum) {
-        initialCluster = cluster;
-        initialClusterState = state;
-        quorumExpected = quorum;
+    void join(String members, EtcdCluster joined) {
+        initialCluster = members;
+        cluster = joined;
     }
 
     String peerUrl() {
@@ -113,12 +111,23 @@ public final class EtcdServer extends ServerProcess {
     /** A member that waits for a majority listens but does not serve: that is all there is to wait for then. */
     @Override
     boolean answers() throws IOException {
-        if (!quorumExpected.getAsBoolean()) {
+        EtcdCluster joined = cluster;
+        if (joined != null && !joined.hasMajority()) {
             Probe.connect(address(), null).close();
             return true;
         }
         return Probe.exchange(address(), tls, "GET /health HTTP/1.0\r\nHost: localhost\r\n\r\n")
                 .contains("\"health\":\"true\"");
+    }
+
+    /** Its identity was in its data: the others must take it in as a new member. */
+    @Override
+    void dataLost() {
+        EtcdCluster joined = cluster;
+        if (joined != null) {
+            joined.replace(this);
+            initialClusterState = "existing";
+        }
     }
 
     @Override

@@ -4,8 +4,11 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -55,6 +58,23 @@ public final class RedisServer extends ServerProcess {
                 + port();
     }
 
+    Optional<TlsMaterial> tls() {
+        return Optional.ofNullable(tls);
+    }
+
+    Optional<String> password() {
+        return Optional.ofNullable(password);
+    }
+
+    static List<String> tlsSettings(TlsMaterial material, TlsClients clients) {
+        return List.of(
+                "tls-cert-file " + material.serverCertificate(),
+                "tls-key-file " + material.serverKey(),
+                "tls-ca-cert-file " + material.authorityCertificate(),
+                "tls-auth-clients " + (clients == TlsClients.CERTIFIED ? "yes" : "optional"),
+                "tls-replication yes");
+    }
+
     @Override
     List<String> command() {
         List<String> command = new ArrayList<>();
@@ -71,7 +91,10 @@ public final class RedisServer extends ServerProcess {
         lines.add((tls == null ? "port " : "port 0\ntls-port ") + port());
         if (clusterBus != null) {
             lines.addAll(List.of(
-                    "cluster-enabled yes", "cluster-config-file nodes.conf", "cluster-port " + clusterBus.number()));
+                    "cluster-enabled yes",
+                    // Who it is and where its peers are is not data: a node restarted empty is still in the cluster.
+                    "cluster-config-file " + directory().resolve("nodes.conf"),
+                    "cluster-port " + clusterBus.number()));
         }
         if (!acl.isEmpty()) {
             Files.write(data().resolve("users.acl"), acl);
@@ -83,13 +106,7 @@ public final class RedisServer extends ServerProcess {
 
     @Override
     boolean answers() throws IOException {
-        try (Probe probe = Probe.connect(address(), tls)) {
-            RespCall.Reply reply = RespCall.send(probe, "PING");
-            // Who must log in first has been answered too; a server that is still loading says -LOADING or -MASTERDOWN.
-            return !reply.isError()
-                    || reply.text().startsWith("-NOAUTH")
-                    || reply.text().startsWith("-NOPERM");
-        }
+        return RespCall.serves(address(), tls);
     }
 
     /** Sends one command, logged in if there is a password. */
@@ -100,6 +117,22 @@ public final class RedisServer extends ServerProcess {
             }
             return RespCall.send(probe, command);
         }
+    }
+
+    /** The lines {@code name:value} of an INFO or CLUSTER INFO reply; empty if the server does not answer. */
+    Map<String, String> info(String... command) {
+        Map<String, String> values = new HashMap<>();
+        try {
+            for (String line : call(command).text().split("\r\n")) {
+                int colon = line.indexOf(':');
+                if (colon > 0) {
+                    values.put(line.substring(0, colon), line.substring(colon + 1));
+                }
+            }
+        } catch (IOException unreachable) {
+            return Map.of();
+        }
+        return values;
     }
 
     int clusterBusPort() {
@@ -158,12 +191,8 @@ public final class RedisServer extends ServerProcess {
         /** Serves TLS only. */
         public Builder tls(TlsMaterial material, TlsClients clients) {
             tls = material;
-            return setting("tls-cert-file", material.serverCertificate().toString())
-                    .setting("tls-key-file", material.serverKey().toString())
-                    .setting("tls-ca-cert-file", material.authorityCertificate().toString())
-                    .setting("tls-auth-clients", clients == TlsClients.CERTIFIED ? "yes" : "optional")
-                    .setting("tls-replication", "yes")
-                    .setting("tls-cluster", "yes");
+            settings.addAll(tlsSettings(material, clients));
+            return setting("tls-cluster", "yes");
         }
 
         /** Limits memory, for example {@code maxMemory("3mb", "noeviction")}. */

@@ -67,6 +67,9 @@ final class ReservedPort implements AutoCloseable {
 
     @Override
     public void close() {
+        if (!lockFile.isOpen()) {
+            return; // by now the number may be somebody else's
+        }
         try {
             lockFile.close();
         } catch (IOException e) {

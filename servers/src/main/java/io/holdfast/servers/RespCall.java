@@ -4,9 +4,11 @@ import java.io.ByteArrayOutputStream;
 import java.io.EOFException;
 import java.io.IOException;
 import java.io.InputStream;
+import java.net.InetSocketAddress;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 
 /** Commands to a Redis server, for launching and asking it; replies come as text, lists of text, or error. */
 final class RespCall {
@@ -23,6 +25,17 @@ final class RespCall {
         /** The reply's texts, nested lists left out. */
         List<String> texts() {
             return parts.stream().map(Reply::text).toList();
+        }
+    }
+
+    /** Whether a server answers commands. */
+    static boolean serves(InetSocketAddress address, @Nullable TlsMaterial tls) throws IOException {
+        try (Probe probe = Probe.connect(address, tls)) {
+            Reply reply = send(probe, "PING");
+            // Who must log in first has been answered too; a server that is still loading says -LOADING.
+            return !reply.isError()
+                    || reply.text().startsWith("-NOAUTH")
+                    || reply.text().startsWith("-NOPERM");
         }
     }
 

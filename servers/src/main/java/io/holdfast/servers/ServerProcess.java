@@ -1,29 +1,23 @@
 package io.holdfast.servers;
 
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.FileSystems;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** Runs one server: its process, port, directory and log. Subclasses say what to run and how to tell that it answers. */
 abstract class ServerProcess implements Server {
 
-    private static final Duration START_TIMEOUT = Duration.ofSeconds(60);
     private static final Duration STOP_TIMEOUT = Duration.ofSeconds(30);
     private static final long POLL_MILLIS = 10;
-    private static final int LOG_TAIL_LINES = 40;
 
     private final String name;
     private final ReservedPort port;
@@ -31,19 +25,26 @@ abstract class ServerProcess implements Server {
     private final List<String> arguments;
     private final Map<String, String> environment;
 
+    private final ServerLog log;
+    private final PausedProcesses paused;
+
     private final ReentrantLock lifecycle = new ReentrantLock();
     private volatile @Nullable Process process;
-    private volatile boolean paused;
     private volatile boolean closed;
-    private List<Long> pausedPids = List.of();
     private boolean hasData;
 
     ServerProcess(String name, ServerBuilder<?, ?> builder) {
+        this(name, builder.arguments, builder.environment);
+    }
+
+    ServerProcess(String name, List<String> arguments, Map<String, String> environment) {
         this.name = name;
-        this.arguments = List.copyOf(builder.arguments);
-        this.environment = Map.copyOf(builder.environment);
+        this.arguments = List.copyOf(arguments);
+        this.environment = Map.copyOf(environment);
         this.directory = Workspace.ofThisJvm().newDirectory(name);
         this.port = ReservedPort.pick();
+        this.log = new ServerLog(directory.resolve("server.log"));
+        this.paused = new PausedProcesses(directory);
     }
 
     /** The command line, {@link #arguments} included. */
@@ -54,6 +55,9 @@ abstract class ServerProcess implements Server {
 
     /** Fills the empty {@link #data} directory before the first start. */
     void initialise() throws IOException {}
+
+    /** Called when the data is gone and before the server starts without: members of a cluster may have to tell the others. */
+    void dataLost() {}
 
     /** Whom the server runs as, or null for the user of this JVM. */
     @Nullable
@@ -97,7 +101,7 @@ abstract class ServerProcess implements Server {
                 initialise();
                 hasData = true;
             }
-            process = Launcher.start(command(), user(), environment, data(), log());
+            process = Launcher.start(command(), user(), environment, data(), log.file());
             Workspace.ofThisJvm().add(this);
         } catch (IOException e) {
             throw new ServerStartException("Cannot prepare " + directory + " for " + name, e);
@@ -108,7 +112,7 @@ abstract class ServerProcess implements Server {
 
     final void awaitReady() {
         Process launched = current();
-        long deadlineNanos = System.nanoTime() + START_TIMEOUT.toNanos();
+        long deadlineNanos = System.nanoTime() + Patience.LONG.toNanos();
         try {
             while (!launched.waitFor(POLL_MILLIS, TimeUnit.MILLISECONDS)) {
                 if (isAnswering()) {
@@ -117,7 +121,7 @@ abstract class ServerProcess implements Server {
                 if (System.nanoTime() - deadlineNanos > 0) {
                     kill();
                     throw new ServerStartException(
-                            failure("does not answer within " + START_TIMEOUT.toSeconds() + " s"));
+                            failure("does not answer within " + Patience.LONG.toSeconds() + " s"));
                 }
             }
         } catch (InterruptedException e) {
@@ -142,7 +146,7 @@ abstract class ServerProcess implements Server {
 
     private String failure(String what) {
         return name + " on port " + port() + " " + what + ". Its command was:\n  " + String.join(" ", command())
-                + "\nThe end of its log:\n" + logTail();
+                + "\nThe end of its log:\n" + log.tail();
     }
 
     @Override
@@ -168,7 +172,7 @@ abstract class ServerProcess implements Server {
 
     /** Whether it runs and is not paused. */
     final boolean isActive() {
-        return isRunning() && !paused;
+        return isRunning() && !paused.any();
     }
 
     @Override
@@ -178,20 +182,7 @@ abstract class ServerProcess implements Server {
 
     @Override
     public String logTail() {
-        if (!Files.exists(log())) {
-            return "";
-        }
-        try {
-            List<String> lines = new String(Files.readAllBytes(log()), StandardCharsets.UTF_8)
-                    .lines()
-                    .toList();
-            return lines.stream()
-                    .skip(Math.max(0, lines.size() - LOG_TAIL_LINES))
-                    .map(line -> "  " + line + "\n")
-                    .collect(Collectors.joining());
-        } catch (IOException e) {
-            return "  (cannot read " + log() + ": " + e + ")\n";
-        }
+        return log.tail();
     }
 
     @Override
@@ -202,10 +193,7 @@ abstract class ServerProcess implements Server {
             if (running == null) {
                 return;
             }
-            List<Long> children = ProcessTree.descendants(running.toHandle());
-            running.destroyForcibly();
-            ProcessTree.signal("KILL", children);
-            ProcessTree.awaitGone(children);
+            ProcessTree.awaitGone(sendKill(running));
             ended(running);
         } finally {
             lifecycle.unlock();
@@ -216,29 +204,10 @@ abstract class ServerProcess implements Server {
     public void pause() {
         lifecycle.lock();
         try {
-            Process running = requireRunning();
-            // The main process first: once it is stopped, it forks no more children.
-            List<Long> pids = new ArrayList<>(List.of(running.pid()));
-            freeze(pids);
-            List<Long> children = ProcessTree.descendants(running.toHandle());
-            if (!children.isEmpty()) {
-                pids.addAll(children);
-                freeze(pids);
-            }
-            pausedPids = pids;
-            paused = true;
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
+            paused.stop(requireRunning().toHandle());
         } finally {
             lifecycle.unlock();
         }
-    }
-
-    /** Notes the pids for the guard before it stops them: never after, for this JVM may be killed in between. */
-    private void freeze(List<Long> pids) throws IOException {
-        Files.writeString(pausedFile(), pids.stream().map(String::valueOf).collect(Collectors.joining(" ", "", "\n")));
-        ProcessTree.signal("STOP", pids);
-        ProcessTree.awaitStopped(pids);
     }
 
     @Override
@@ -246,8 +215,7 @@ abstract class ServerProcess implements Server {
         lifecycle.lock();
         try {
             requireRunning();
-            ProcessTree.signal("CONT", pausedPids);
-            clearPause();
+            paused.resume();
         } finally {
             lifecycle.unlock();
         }
@@ -261,9 +229,7 @@ abstract class ServerProcess implements Server {
             if (running == null || !running.isAlive()) {
                 return;
             }
-            if (paused) {
-                resume();
-            }
+            paused.resume();
             requestStop(running);
             if (running.waitFor(STOP_TIMEOUT.toMillis(), TimeUnit.MILLISECONDS)) {
                 ended(running);
@@ -296,6 +262,7 @@ abstract class ServerProcess implements Server {
             kill();
             Workspace.delete(data());
             hasData = false;
+            dataLost();
             bringUp();
         } finally {
             lifecycle.unlock();
@@ -323,10 +290,16 @@ abstract class ServerProcess implements Server {
     final void killForExit() {
         Process running = process;
         if (running != null) {
-            List<Long> children = ProcessTree.descendants(running.toHandle());
-            running.destroyForcibly();
-            ProcessTree.signal("KILL", children);
+            sendKill(running);
         }
+    }
+
+    /** Kills a process and its children; returns the children. */
+    private static List<Long> sendKill(Process running) {
+        List<Long> children = ProcessTree.descendants(running.toHandle());
+        running.destroyForcibly();
+        ProcessTree.signal("KILL", children);
+        return children;
     }
 
     /** Creates a directory that belongs to the user the server runs as. */
@@ -342,13 +315,7 @@ abstract class ServerProcess implements Server {
 
     private void ended(Process running) {
         Uninterruptibly.awaitEnd(running);
-        clearPause();
-    }
-
-    private void clearPause() {
-        pausedPids = List.of();
-        paused = false;
-        pausedFile().toFile().delete();
+        paused.forget();
     }
 
     private Process requireRunning() {
@@ -365,13 +332,5 @@ abstract class ServerProcess implements Server {
             throw new IllegalStateException(name + " has never been started");
         }
         return current;
-    }
-
-    private Path log() {
-        return directory.resolve("server.log");
-    }
-
-    private Path pausedFile() {
-        return directory.resolve(Workspace.PAUSED_PIDS);
     }
 }

@@ -22,9 +22,7 @@ import org.jspecify.annotations.Nullable;
  */
 final class Workspace {
 
-    /** In a server's directory: the pids that are stopped, for the guard. */
-    static final String PAUSED_PIDS = "paused";
-
+    /** What the guard runs; $1 is the root, and {@link PausedProcesses} writes the files it looks for. */
     private static final String GUARD = """
             trap '' HUP INT TERM
             cat >/dev/null

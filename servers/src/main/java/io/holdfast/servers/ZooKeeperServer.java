@@ -20,6 +20,8 @@ public final class ZooKeeperServer extends ServerProcess {
 
     private final @Nullable TlsMaterial tls;
     private final List<String> settings;
+    private final ReservedPort quorumPort = ReservedPort.pick();
+    private final ReservedPort electionPort = ReservedPort.pick();
 
     private volatile List<String> ensemble = List.of();
     private volatile int id;
@@ -59,6 +61,11 @@ public final class ZooKeeperServer extends ServerProcess {
         id = myId;
         ensemble = List.copyOf(serverLines);
         quorumExpected = quorum;
+    }
+
+    /** Where the other members of an ensemble find it. */
+    String memberAddress() {
+        return "127.0.0.1:" + quorumPort.number() + ":" + electionPort.number();
     }
 
     /** Sends one of ZooKeeper's four-letter words. */
@@ -108,6 +115,13 @@ public final class ZooKeeperServer extends ServerProcess {
         return quorumExpected.getAsBoolean()
                 ? ask("srvr").contains("Mode: ")
                 : ask("ruok").equals("imok");
+    }
+
+    @Override
+    public void close() {
+        super.close();
+        quorumPort.close();
+        electionPort.close();
     }
 
     private Path configurationFile() {

@@ -1,0 +1,224 @@
+package io.holdfast.servers;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.UnaryOperator;
+
+/**
+ * A Redis Cluster on loopback: shards that divide the slots among them, each a primary with replicas or none.
+ *
+ * <p>Without replicas a shard whose primary is dead stays dead until that is restarted. Thread-safe.
+ */
+public final class RedisCluster implements ServerGroup<RedisServer> {
+
+    private static final int SLOTS = 16_384;
+
+    private final List<RedisServer> nodes;
+    private final int shards;
+
+    private RedisCluster(List<RedisServer> nodes, int shards) {
+        this.nodes = List.copyOf(nodes);
+        this.shards = shards;
+    }
+
+    /** Starts three shards without replicas, with default options. */
+    public static RedisCluster start() {
+        return builder().start();
+    }
+
+    public static Builder builder() {
+        return new Builder();
+    }
+
+    /** First the nodes that began as primaries, one per shard, then those that began as replicas, in the order of shards. */
+    @Override
+    public List<RedisServer> nodes() {
+        return nodes;
+    }
+
+    /** The nodes that are primaries of a shard now, by their own account. */
+    @Override
+    public List<RedisServer> leaders() {
+        return nodes.stream().filter(node -> !slotsOf(node).isEmpty()).toList();
+    }
+
+    /** Returns the primary of the shard a key belongs to; waits for the end of a failover. */
+    public RedisServer primaryFor(String key) {
+        return Patience.await("no primary serves the slot of " + key, () -> {
+            Optional<Integer> slot = nodes.stream()
+                    .filter(ServerProcess::isActive)
+                    .findFirst()
+                    .map(node -> Integer.valueOf(
+                            call(node, "CLUSTER", "KEYSLOT", key).text()));
+            return slot.flatMap(number -> nodes.stream()
+                    .filter(node -> slotsOf(node).stream().anyMatch(range -> range.contains(number)))
+                    .findFirst());
+        });
+    }
+
+    /** Returns once every running node finds the cluster whole: all slots served. */
+    public void awaitWhole() {
+        Patience.awaitTrue(
+                "the Redis cluster is not whole",
+                () -> nodes.stream()
+                        .filter(ServerProcess::isActive)
+                        .allMatch(
+                                node -> "ok".equals(node.info("CLUSTER", "INFO").get("cluster_state"))));
+    }
+
+    @Override
+    public void close() {
+        nodes.forEach(RedisServer::close);
+    }
+
+    private record SlotRange(int first, int last) {
+
+        boolean contains(int slot) {
+            return first <= slot && slot <= last;
+        }
+
+        /** Reads {@code 0-5460} or {@code 7}. */
+        static SlotRange parse(String text) {
+            String[] ends = text.split("-");
+            return new SlotRange(Integer.parseInt(ends[0]), Integer.parseInt(ends[ends.length - 1]));
+        }
+    }
+
+    /** The slots a node serves as primary, read from its line of CLUSTER NODES; none if it does not answer. */
+    private static List<SlotRange> slotsOf(RedisServer node) {
+        if (!node.isActive()) {
+            return List.of();
+        }
+        try {
+            return node.call("CLUSTER", "NODES")
+                    .text()
+                    .lines()
+                    .map(line -> line.split(" "))
+                    .filter(fields -> fields[2].contains("myself") && fields[2].contains("master"))
+                    .flatMap(fields -> List.of(fields).stream().skip(8))
+                    .filter(slots -> !slots.startsWith("[")) // on its way to another node
+                    .map(SlotRange::parse)
+                    .toList();
+        } catch (IOException unreachable) {
+            return List.of();
+        }
+    }
+
+    private void bringUp() {
+        nodes.forEach(ServerProcess::launch);
+        nodes.forEach(ServerProcess::awaitReady);
+        for (int shard = 0; shard < shards; shard++) {
+            RedisServer primary = nodes.get(shard);
+            int first = SLOTS * shard / shards;
+            int last = SLOTS * (shard + 1) / shards - 1;
+            call(primary, "CLUSTER", "ADDSLOTSRANGE", Integer.toString(first), Integer.toString(last));
+        }
+        for (int i = 0; i < nodes.size(); i++) {
+            RedisServer node = nodes.get(i);
+            // Distinct epochs, or the nodes would have to settle that first.
+            call(node, "CLUSTER", "SET-CONFIG-EPOCH", Integer.toString(i + 1));
+            call(
+                    nodes.get(0),
+                    "CLUSTER",
+                    "MEET",
+                    "127.0.0.1",
+                    Integer.toString(node.port()),
+                    Integer.toString(node.clusterBusPort()));
+        }
+        String size = Integer.toString(nodes.size());
+        Patience.awaitTrue(
+                "nodes of the Redis cluster do not meet",
+                () -> nodes.stream()
+                        .allMatch(
+                                node -> size.equals(node.info("CLUSTER", "INFO").get("cluster_known_nodes"))));
+        for (int i = shards; i < nodes.size(); i++) {
+            RedisServer primary = nodes.get(i % shards);
+            call(
+                    nodes.get(i),
+                    "CLUSTER",
+                    "REPLICATE",
+                    call(primary, "CLUSTER", "MYID").text());
+        }
+        Patience.awaitTrue(
+                "replicas in the Redis cluster do not follow",
+                () -> nodes.stream()
+                        .skip(shards)
+                        .allMatch(replica ->
+                                "up".equals(replica.info("INFO", "replication").get("master_link_status"))));
+        awaitWhole();
+    }
+
+    private static RespCall.Reply call(RedisServer node, String... command) {
+        try {
+            RespCall.Reply reply = node.call(command);
+            if (reply.isError()) {
+                throw new IllegalStateException(
+                        node.name() + " refuses " + String.join(" ", command) + ": " + reply.text());
+            }
+            return reply;
+        } catch (IOException e) {
+            throw new UncheckedIOException(node.name() + " does not answer " + String.join(" ", command), e);
+        }
+    }
+
+    /** Options of a {@link RedisCluster}. */
+    public static final class Builder {
+
+        private int shards = 3;
+        private int replicasPerShard;
+        private Duration nodeTimeout = Duration.ofSeconds(2);
+        private UnaryOperator<RedisServer.Builder> options = UnaryOperator.identity();
+
+        private Builder() {}
+
+        /** How many shards divide the slots; three by default, and Redis wants no fewer for a failover. */
+        public Builder shards(int count) {
+            shards = count;
+            return this;
+        }
+
+        /** How many replicas each shard has; none by default. */
+        public Builder replicasPerShard(int count) {
+            replicasPerShard = count;
+            return this;
+        }
+
+        /** After how long a silent node counts as dead; two seconds by default. */
+        public Builder nodeTimeout(Duration silence) {
+            nodeTimeout = silence;
+            return this;
+        }
+
+        /** Sets options of every node, for example {@code each(node -> node.password("secret"))}. */
+        public Builder each(UnaryOperator<RedisServer.Builder> nodeOptions) {
+            options = nodeOptions;
+            return this;
+        }
+
+        /**
+         * Starts the cluster and returns once every node finds it whole.
+         *
+         * @throws ServerStartException if Redis is not installed, or a node does not start
+         */
+        public RedisCluster start() {
+            return ServerBuilder.startOnFreePorts(this::create, RedisCluster::bringUp, RedisCluster::close);
+        }
+
+        private RedisCluster create() {
+            List<RedisServer> nodes = new ArrayList<>();
+            for (int number = 1; number <= shards * (1 + replicasPerShard); number++) {
+                nodes.add(new RedisServer(
+                        "redis-" + number,
+                        options.apply(RedisServer.builder()
+                                .clusterNode()
+                                .setting("cluster-node-timeout", Long.toString(nodeTimeout.toMillis()))
+                                .setting("repl-diskless-sync-delay", "0"))));
+            }
+            return new RedisCluster(nodes, shards);
+        }
+    }
+}

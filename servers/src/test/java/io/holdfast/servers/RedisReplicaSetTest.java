@@ -1,0 +1,72 @@
+package io.holdfast.servers;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import java.net.URI;
+import java.time.Duration;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.Test;
+import redis.clients.jedis.DefaultJedisClientConfig;
+import redis.clients.jedis.HostAndPort;
+import redis.clients.jedis.Jedis;
+import redis.clients.jedis.RedisSentinelClient;
+
+class RedisReplicaSetTest {
+
+    @Test
+    void promotesAReplicaWhenThePrimaryIsKilledAndTakesTheOldOneBackAsReplica() {
+        try (RedisReplicaSet set = RedisReplicaSet.builder()
+                .downAfter(Duration.ofSeconds(1))
+                .each(node -> node.password("secret"))
+                .start()) {
+            RedisServer old = set.primary();
+            assertThat(set.replicas()).hasSize(2);
+            try (RedisSentinelClient client = client(set)) {
+                client.set("key", "value");
+            }
+            try (Jedis jedis = new Jedis(URI.create(old.uri()))) {
+                assertThat(jedis.waitReplicas(2, 20_000)).isEqualTo(2);
+            }
+
+            old.kill();
+
+            RedisServer promoted = set.primary();
+            assertThat(promoted).isNotSameAs(old);
+            try (RedisSentinelClient client = client(set)) {
+                assertThat(client.get("key")).isEqualTo("value");
+            }
+            old.restart();
+            await().atMost(Duration.ofSeconds(60))
+                    .until(() -> "slave".equals(old.info("INFO", "replication").get("role")));
+            assertThat(set.leaders()).containsExactly(promoted);
+        }
+    }
+
+    @Test
+    void replicatesWithoutSentinelsToo() {
+        try (RedisReplicaSet set =
+                RedisReplicaSet.builder().replicas(1).sentinels(0).start()) {
+            try (Jedis primary = new Jedis(URI.create(set.primary().uri()))) {
+                primary.set("key", "value");
+                assertThat(primary.waitReplicas(1, 20_000)).isEqualTo(1);
+            }
+            try (Jedis replica = new Jedis(URI.create(set.replicas().get(0).uri()))) {
+                assertThat(replica.get("key")).isEqualTo("value");
+            }
+        }
+    }
+
+    private static RedisSentinelClient client(RedisReplicaSet set) {
+        Set<HostAndPort> sentinels = set.sentinels().stream()
+                .map(sentinel -> new HostAndPort("127.0.0.1", sentinel.port()))
+                .collect(Collectors.toSet());
+        return RedisSentinelClient.builder()
+                .masterName(set.masterName())
+                .sentinels(sentinels)
+                .clientConfig(
+                        DefaultJedisClientConfig.builder().password("secret").build())
+                .build();
+    }
+}
