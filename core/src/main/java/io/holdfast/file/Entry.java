@@ -1,0 +1,84 @@
+package io.holdfast.file;
+
+import io.holdfast.Demand;
+import io.holdfast.LockView.Origin;
+import io.holdfast.spi.OwnerId;
+import io.holdfast.spi.Request;
+
+/**
+ * One line of a lock's table: a ticket, a holder, or what a holder left lingering. Immutable.
+ *
+ * @param life names the proof that the process lives, see {@link ProofOfLife}
+ * @param ttlNanos for how long the last extension was
+ * @param expiresNanos when it ends without another one; less {@link #ttlNanos} it is the base of the claim
+ * @param token zero while it waits
+ * @param sinceMillis wall clock, for people
+ */
+record Entry(
+        State state,
+        OwnerId owner,
+        Demand demand,
+        String life,
+        long ttlNanos,
+        long expiresNanos,
+        long token,
+        long sinceMillis,
+        Origin origin) {
+
+    /** The numbers in the file are the ordinals: append only. */
+    enum State {
+        WAITING,
+        HELD,
+        /** Released, yet to stay taken for a while, whether or not the process lives. */
+        LINGERING
+    }
+
+    static Entry waiting(Request request, String life, long nowNanos) {
+        long ttl = request.ttl().toNanos();
+        return new Entry(
+                State.WAITING,
+                request.owner(),
+                request.demand(),
+                life,
+                ttl,
+                nowNanos + ttl,
+                0,
+                System.currentTimeMillis(),
+                request.origin());
+    }
+
+    Entry granted(long newToken) {
+        return new Entry(
+                State.HELD, owner, demand, life, ttlNanos, expiresNanos, newToken, System.currentTimeMillis(), origin);
+    }
+
+    Entry lingering(long nowNanos, long forNanos) {
+        return new Entry(
+                State.LINGERING, owner, demand, life, forNanos, nowNanos + forNanos, token, sinceMillis, origin);
+    }
+
+    Entry shared() {
+        return new Entry(state, owner, Demand.shared(), life, ttlNanos, expiresNanos, token, sinceMillis, origin);
+    }
+
+    /** Lasts for {@code forNanos} from now on, or as it did if that is longer. */
+    Entry extended(long nowNanos, long forNanos) {
+        return nowNanos + forNanos - expiresNanos <= 0 ? this : startedAt(nowNanos, forNanos);
+    }
+
+    Entry startedAt(long nowNanos, long forNanos) {
+        return new Entry(state, owner, demand, life, forNanos, nowNanos + forNanos, token, sinceMillis, origin);
+    }
+
+    boolean isExpired(long nowNanos) {
+        return expiresNanos - nowNanos <= 0;
+    }
+
+    boolean isHeldBy(OwnerId anOwner) {
+        return state == State.HELD && owner.equals(anOwner);
+    }
+
+    boolean needsLife() {
+        return state != State.LINGERING;
+    }
+}

@@ -1,0 +1,63 @@
+package io.holdfast.file;
+
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.PosixFilePermission;
+import java.nio.file.attribute.PosixFilePermissions;
+import java.util.EnumSet;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * Who may use the files of a lock directory: whoever may write the directory. A directory made here is for its user
+ * alone.
+ *
+ * @param permissions none where the file system has no such thing
+ */
+record FileModes(Optional<Set<PosixFilePermission>> permissions) {
+
+    private static final Set<PosixFilePermission> OWNER_ONLY = PosixFilePermissions.fromString("rwx------");
+
+    static void createDirectory(Path directory) throws IOException {
+        if (Files.isDirectory(directory)) {
+            return;
+        }
+        Path parent = directory.toAbsolutePath().getParent();
+        if (parent != null) {
+            Files.createDirectories(parent);
+        }
+        if (posix(parent == null ? directory : parent)) {
+            Files.createDirectories(directory, PosixFilePermissions.asFileAttribute(OWNER_ONLY));
+        } else {
+            Files.createDirectories(directory);
+        }
+    }
+
+    static FileModes of(Path directory) throws IOException {
+        if (!posix(directory)) {
+            return new FileModes(Optional.empty());
+        }
+        Set<PosixFilePermission> allowed = Files.getPosixFilePermissions(directory);
+        Set<PosixFilePermission> modes = EnumSet.of(PosixFilePermission.OWNER_READ, PosixFilePermission.OWNER_WRITE);
+        if (allowed.contains(PosixFilePermission.GROUP_WRITE)) {
+            modes.add(PosixFilePermission.GROUP_READ);
+            modes.add(PosixFilePermission.GROUP_WRITE);
+        }
+        if (allowed.contains(PosixFilePermission.OTHERS_WRITE)) {
+            modes.add(PosixFilePermission.OTHERS_READ);
+            modes.add(PosixFilePermission.OTHERS_WRITE);
+        }
+        return new FileModes(Optional.of(modes));
+    }
+
+    void apply(Path file) throws IOException {
+        if (permissions.isPresent()) {
+            Files.setPosixFilePermissions(file, permissions.get());
+        }
+    }
+
+    private static boolean posix(Path path) throws IOException {
+        return Files.getFileStore(path).supportsFileAttributeView("posix");
+    }
+}

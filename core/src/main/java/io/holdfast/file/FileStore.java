@@ -1,0 +1,424 @@
+package io.holdfast.file;
+
+import io.holdfast.Demand;
+import io.holdfast.LeaseLostException;
+import io.holdfast.LockException;
+import io.holdfast.LockView;
+import io.holdfast.StoreUnavailableException;
+import io.holdfast.file.Entry.State;
+import io.holdfast.spi.AdministeredStore;
+import io.holdfast.spi.Answer;
+import io.holdfast.spi.Deadline;
+import io.holdfast.spi.DowngradingStore;
+import io.holdfast.spi.Grant;
+import io.holdfast.spi.OwnerId;
+import io.holdfast.spi.QueueingStore;
+import io.holdfast.spi.ReleaseAnswer;
+import io.holdfast.spi.RenewalAnswer;
+import io.holdfast.spi.RenewalRequest;
+import io.holdfast.spi.Request;
+import io.holdfast.spi.StoreContext;
+import io.holdfast.spi.StoreFactory;
+import io.holdfast.spi.StoreTraits;
+import io.holdfast.spi.Ticket;
+import io.holdfast.spi.TicketListener;
+import io.holdfast.spi.TimeSource;
+import io.holdfast.spi.TokenRaisingStore;
+import io.holdfast.spi.Withdrawal;
+import java.io.IOException;
+import java.nio.file.AccessDeniedException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Comparator;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalInt;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Keeps each lock in a file of a directory and excludes the processes of one machine from each other; no server.
+ *
+ * <p>A killed process frees its locks at once, a stopped one when their ttl is over. How that works is told in
+ * {@link LockFile}. Thread-safe. Clients in one JVM may share a directory.
+ */
+public final class FileStore implements QueueingStore, DowngradingStore, AdministeredStore, TokenRaisingStore {
+
+    private static final System.Logger LOG = System.getLogger(FileStore.class.getName());
+    /** A token as users see it has room for the numbers of local handoffs. */
+    private static final int HANDOFF_BITS = 10;
+    /** What an error is about that is not about one lock. */
+    private static final String ALL_LOCKS = "*";
+
+    private final Path path;
+    private final TimeSource time;
+    private final HolderWatch holders;
+    private final TicketPoller poller;
+    private final ReentrantLock opening = new ReentrantLock();
+    private volatile @Nullable LockDirectory directory;
+    private volatile boolean closed;
+
+    private FileStore(Path path, StoreContext context) {
+        this.path = path;
+        this.time = context.time();
+        this.holders = new HolderWatch(() -> Optional.ofNullable(directory), context);
+        this.poller = new TicketPoller(context.clientName(), time, holders);
+    }
+
+    /** Locks in files of that directory, which is made, for this user alone, if it is not there. */
+    public static StoreFactory in(Path directory) {
+        return context -> new FileStore(directory.toAbsolutePath().normalize(), context);
+    }
+
+    @Override
+    public StoreTraits traits() {
+        return StoreTraits.of("file:" + path);
+    }
+
+    @Override
+    public Answer attempt(Request request, Deadline deadline) {
+        Answer answer = change(request.name(), deadline, (table, now) -> {
+            ProofOfLife life = life();
+            Entry entry = Entry.waiting(request, life.id(), now);
+            if (!table.tryAppend(entry, life::isDead)) {
+                return refusal(table, now);
+            }
+            return new Answer.Granted(
+                    LockFile.grant(request, table.get(table.entries().size() - 1)));
+        });
+        if (answer instanceof Answer.Granted granted) {
+            hold(granted.grant());
+        }
+        return answer;
+    }
+
+    private static Answer refusal(Table table, long now) {
+        Entry first = table.get(0);
+        Optional<Duration> left = table.entries().stream()
+                .filter(entry -> entry.state() != State.WAITING)
+                .map(entry -> Duration.ofNanos(entry.expiresNanos() - now))
+                .min(Comparator.naturalOrder());
+        return new Answer.Refused(left, "held by " + first.origin());
+    }
+
+    @Override
+    public Answer enqueue(Request request, TicketListener listener, Deadline deadline) {
+        LockDirectory open = directory(request.name());
+        LockFile file = open.borrow(request.name());
+        poller.expect(request.owner(), file);
+        boolean waits = false;
+        try {
+            Entry entry = file.enqueue(request, new Told(request.owner(), listener), time, deadline);
+            waits = entry.state() == State.WAITING;
+            if (waits) {
+                poller.watch(file);
+                Duration ttl = Duration.ofNanos(entry.ttlNanos());
+                return new Answer.Queued(new Ticket(request, ttl, entry.expiresNanos() - entry.ttlNanos()));
+            }
+            Grant grant = LockFile.grant(request, entry);
+            hold(grant);
+            return new Answer.Granted(grant);
+        } finally {
+            if (!waits) {
+                poller.forget(request.owner());
+            }
+            open.giveBack(file);
+        }
+    }
+
+    /** Keeps the books when a ticket ends, then passes the word on. */
+    private final class Told implements TicketListener {
+        private final OwnerId owner;
+        private final TicketListener listener;
+
+        Told(OwnerId owner, TicketListener listener) {
+            this.owner = owner;
+            this.listener = listener;
+        }
+
+        @Override
+        public void granted(Grant grant) {
+            poller.forget(owner);
+            hold(grant);
+            listener.granted(grant);
+        }
+
+        @Override
+        public void lost(String reason) {
+            poller.forget(owner);
+            listener.lost(reason);
+        }
+    }
+
+    private void hold(Grant grant) {
+        holders.add(grant);
+        poller.wake();
+    }
+
+    @Override
+    public List<RenewalAnswer> renew(List<RenewalRequest> renewals, Deadline deadline) {
+        Map<String, List<Integer>> byLock = new LinkedHashMap<>();
+        for (int i = 0; i < renewals.size(); i++) {
+            String name = renewals.get(i).claim().request().name();
+            byLock.computeIfAbsent(name, any -> new ArrayList<>()).add(i);
+        }
+        RenewalAnswer[] answers = new RenewalAnswer[renewals.size()];
+        byLock.forEach((name, indexes) -> {
+            try {
+                change(name, deadline, (table, now) -> {
+                    for (int i : indexes) {
+                        answers[i] = extend(table, renewals.get(i), now);
+                    }
+                    return table;
+                });
+            } catch (LockException e) {
+                indexes.forEach(i -> answers[i] = new RenewalAnswer.Unsettled(e));
+            }
+        });
+        return Arrays.asList(answers);
+    }
+
+    private RenewalAnswer extend(Table table, RenewalRequest renewal, long now) {
+        OwnerId owner = renewal.claim().request().owner();
+        OptionalInt at = table.find(owner);
+        if (at.isEmpty()) {
+            holders.remove(owner);
+            return new RenewalAnswer.Gone(
+                    "its entry is not in the lock's file any more: it expired or was released" + " by force");
+        }
+        Entry extended = table.get(at.getAsInt()).extended(now, renewal.ttl().toNanos());
+        table.replace(at.getAsInt(), extended);
+        holders.extend(owner, extended.expiresNanos());
+        return new RenewalAnswer.Extended(now, Duration.ofNanos(extended.expiresNanos() - now));
+    }
+
+    @Override
+    public ReleaseAnswer release(Grant grant, Duration linger, Deadline deadline) {
+        OwnerId owner = grant.request().owner();
+        // First, so that it is not taken for released by force.
+        holders.remove(owner);
+        return change(grant.request().name(), deadline, (table, now) -> {
+            OptionalInt at = table.find(owner);
+            if (at.isEmpty() || !table.get(at.getAsInt()).isHeldBy(owner)) {
+                return ReleaseAnswer.NOT_HELD;
+            }
+            if (linger.isZero() || linger.isNegative()) {
+                table.remove(at.getAsInt());
+            } else {
+                table.replace(at.getAsInt(), table.get(at.getAsInt()).lingering(now, linger.toNanos()));
+            }
+            return ReleaseAnswer.RELEASED;
+        });
+    }
+
+    @Override
+    public Withdrawal withdraw(Request request, Deadline deadline) {
+        OwnerId owner = request.owner();
+        LockDirectory open = directory(request.name());
+        LockFile file = open.borrow(request.name());
+        try {
+            // First, so that the listener stays silent even if the file cannot be had.
+            file.forget(owner);
+            poller.forget(owner);
+            holders.remove(owner);
+            return file.change(time, deadline, (table, now) -> {
+                OptionalInt at = table.find(owner);
+                at.ifPresent(table::remove);
+                return at.isPresent() ? Withdrawal.REMOVED : Withdrawal.NOT_FOUND;
+            });
+        } finally {
+            open.giveBack(file);
+        }
+    }
+
+    @Override
+    public Grant downgrade(Grant exclusive, Deadline deadline) {
+        Request old = exclusive.request();
+        return change(old.name(), deadline, (table, now) -> {
+            OptionalInt at = table.find(old.owner());
+            if (at.isEmpty() || !table.get(at.getAsInt()).isHeldBy(old.owner())) {
+                throw new LeaseLostException(
+                        old.name(), exclusive.token() << HANDOFF_BITS, "its entry is not in the lock's file any more");
+            }
+            Entry shared = table.get(at.getAsInt()).shared();
+            table.replace(at.getAsInt(), shared);
+            Request request = new Request(old.name(), old.owner(), Demand.shared(), old.ttl(), old.origin());
+            return LockFile.grant(request, shared);
+        });
+    }
+
+    @Override
+    public LockView view(String name, Deadline deadline) {
+        if (Files.notExists(path.resolve(FileNames.of(name)))) {
+            return LockView.free(name);
+        }
+        return change(name, deadline, (table, now) -> {
+            table.removeIf(life()::isDead);
+            table.letIn(life()::isDead);
+            return view(name, table, now);
+        });
+    }
+
+    private static LockView view(String name, Table table, long now) {
+        List<LockView.Holder> holding = new ArrayList<>();
+        List<LockView.Waiter> waiting = new ArrayList<>();
+        for (Entry entry : table.entries()) {
+            Optional<LockView.Origin> origin = Optional.of(entry.origin());
+            Optional<Instant> since = Optional.of(Instant.ofEpochMilli(entry.sinceMillis()));
+            if (entry.state() == State.WAITING) {
+                waiting.add(new LockView.Waiter(origin, entry.demand(), since));
+            } else {
+                Optional<Duration> left = Optional.of(Duration.ofNanos(entry.expiresNanos() - now));
+                holding.add(new LockView.Holder(origin, entry.demand(), entry.token() << HANDOFF_BITS, since, left));
+            }
+        }
+        return new LockView(name, holding, waiting);
+    }
+
+    @Override
+    public List<LockView> views(String prefix, Deadline deadline) {
+        List<LockView> views = new ArrayList<>();
+        for (String lock : locks(prefix)) {
+            try {
+                LockView view = view(lock, deadline);
+                if (view.isHeld() || !view.waiters().isEmpty()) {
+                    views.add(view);
+                }
+            } catch (StoreUnavailableException e) {
+                if (!(e.getCause() instanceof CorruptFileException)) {
+                    throw e;
+                }
+                // One bad file shall not hide all others.
+                LOG.log(System.Logger.Level.WARNING, e.getMessage());
+            }
+        }
+        views.sort(Comparator.comparing(LockView::name));
+        return views;
+    }
+
+    @Override
+    public int forceRelease(String name, Deadline deadline) {
+        int released = change(name, deadline, (table, now) -> {
+            int before = table.entries().size();
+            table.removeIf(entry -> entry.state() != State.WAITING);
+            return before - table.entries().size();
+        });
+        if (released > 0) {
+            try {
+                directory(name).announceForce(time, deadline);
+            } catch (IOException e) {
+                // Done it is; the holders find out at their next renewal.
+                LOG.log(System.Logger.Level.WARNING, "holders of '" + name + "' could not be told at once", e);
+            }
+        }
+        return released;
+    }
+
+    @Override
+    public int prune(Duration idleFor, Deadline deadline) {
+        LockDirectory open = directory(ALL_LOCKS);
+        try {
+            List<String> dead = open.life().dead();
+            int pruned = 0;
+            boolean sawAll = true;
+            for (String lock : open.locks("")) {
+                LockFile file = open.borrow(lock);
+                try {
+                    pruned += file.removeIfIdle(idleFor, time, deadline) ? 1 : 0;
+                } catch (StoreUnavailableException e) {
+                    sawAll = false;
+                    LOG.log(System.Logger.Level.WARNING, "not pruned: " + e.getMessage());
+                } finally {
+                    open.giveBack(file);
+                }
+            }
+            if (sawAll) {
+                open.bury(dead);
+            }
+            return pruned;
+        } catch (IOException e) {
+            throw unavailable(ALL_LOCKS, e);
+        }
+    }
+
+    @Override
+    public void raise(String name, long floor, Deadline deadline) {
+        change(name, deadline, (table, now) -> {
+            table.raise(floor);
+            return table;
+        });
+    }
+
+    @Override
+    public void close() {
+        opening.lock();
+        try {
+            LockDirectory open = directory;
+            if (closed) {
+                return;
+            }
+            closed = true;
+            poller.close();
+            if (open != null) {
+                open.close(time);
+            }
+        } catch (IOException e) {
+            LOG.log(System.Logger.Level.WARNING, "closing " + path, e);
+        } finally {
+            opening.unlock();
+        }
+    }
+
+    private <T> T change(String name, Deadline deadline, LockFile.Change<T> change) {
+        LockDirectory open = directory(name);
+        LockFile file = open.borrow(name);
+        try {
+            return file.change(time, deadline, change);
+        } finally {
+            open.giveBack(file);
+        }
+    }
+
+    private List<String> locks(String prefix) {
+        try {
+            return directory(ALL_LOCKS).locks(prefix);
+        } catch (IOException e) {
+            throw unavailable(ALL_LOCKS, e);
+        }
+    }
+
+    private ProofOfLife life() {
+        return directory(ALL_LOCKS).life();
+    }
+
+    private LockDirectory directory(String name) {
+        LockDirectory open = directory;
+        if (open != null && !closed) {
+            return open;
+        }
+        opening.lock();
+        try {
+            if (closed) {
+                throw new StoreUnavailableException(name, "its client is closed");
+            }
+            LockDirectory opened = directory == null ? LockDirectory.open(path) : directory;
+            directory = opened;
+            return opened;
+        } catch (IOException e) {
+            throw unavailable(name, e);
+        } finally {
+            opening.unlock();
+        }
+    }
+
+    private StoreUnavailableException unavailable(String name, IOException e) {
+        String what = e instanceof AccessDeniedException ? "no permission to use " + e.getMessage() : e.toString();
+        return new StoreUnavailableException(name, "the lock directory " + path + " cannot be used: " + what, e);
+    }
+}

@@ -1,0 +1,475 @@
+package io.holdfast.file;
+
+import static io.holdfast.file.ByteLocks.Mode.EXCLUSIVE;
+
+import io.holdfast.StoreUnavailableException;
+import io.holdfast.UnknownOutcomeException;
+import io.holdfast.file.Entry.State;
+import io.holdfast.spi.Deadline;
+import io.holdfast.spi.Grant;
+import io.holdfast.spi.OwnerId;
+import io.holdfast.spi.Request;
+import io.holdfast.spi.TicketListener;
+import io.holdfast.spi.TimeSource;
+import java.io.IOException;
+import java.io.RandomAccessFile;
+import java.nio.channels.FileLock;
+import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
+import java.nio.file.Path;
+import java.nio.file.attribute.BasicFileAttributes;
+import java.nio.file.attribute.FileTime;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One lock's file as this JVM uses it: its table, changed by one process at a time, and the JVM's own waiters for it.
+ *
+ * <p>Thread-safe.
+ */
+final class LockFile {
+
+    /*
+     * How processes share a lock file.
+     *
+     * The table (tickets in order of arrival, holders among them, the last token) is what counts. Whoever changes it has
+     * first the mutex, which keeps out the threads of this JVM, then the guard, a locked byte of the file, which keeps
+     * out other processes. Under the guard: read the table, drop what has expired, apply the change, let in who is next
+     * and write. So whoever ends something hands the lock on in the same step; those who wait only look whether the
+     * generation has moved, without the guard.
+     *
+     * POSIX locks belong to a process, not to a descriptor. Two consequences shape everything here:
+     *
+     *   1. They never conflict within the process, so threads need the mutex. (Java adds a check of its own: a second
+     *      lock on the same byte from anywhere in the JVM, another class loader included, is an
+     *      OverlappingFileLockException. We read it as "taken".)
+     *   2. Closing ANY descriptor of a file drops ALL locks of the process on it, while FileLock.isValid() stays true.
+     *      An earlier plan kept a locked byte per holder in the lock file itself. Then no file of a held lock could ever
+     *      be closed (10,000 leases, 10,000 descriptors), and a second copy of this class under another class loader
+     *      would have dropped the holder's lock just by looking. So what must stay locked for long, the proof that a
+     *      process lives, is in a file of its own per JVM and copy (see ProofOfLife), which no one else in the JVM
+     *      opens. In a lock file only the guard is ever locked, for microseconds; one LockFile per file and JVM has the
+     *      only descriptor, and it is closed only by who has the mutex and the guard, so it drops no lock but that.
+     *
+     * A FileChannel is closed by an interrupt during a read or write, which would drop the guard halfway through a
+     * change: so reading and writing go through RandomAccessFile, and only tryLock, which is not interruptible, through
+     * its channel.
+     *
+     * Who still holds. An entry ends when it is removed, when its ttl has passed, or when its process is dead, whichever
+     * comes first. Its times are nanoTime, which all processes of one boot share; entries of an earlier boot are dead.
+     *
+     *   - Holder killed: the kernel unlocks its proof of life; the first waiter to look (every 0.1 to 20 ms) drops it.
+     *   - Holder stopped: its proof stays locked, its ttl runs out at the time in the table, and it is dropped then.
+     *     base and expiry are one reading of the clock, taken under the guard just before writing, so when it runs
+     *     again its own deadline (base + ttl - margin) has passed before the entry could have been dropped. Its next
+     *     renewal finds no entry: Gone. It never brings one back.
+     *   - Stopped under the guard: nobody else changes this table until it goes on or is killed; requests fail at their
+     *     deadline. What it decided before the stop is still right afterwards, for nothing moved meanwhile, and what it
+     *     grants late counts from times read early.
+     *   - Waiter killed after it was let in, before it noticed: it is a holder like any other and its death frees it.
+     *   - Killed between writing the new table and the head that makes it current: the old table stands, and no one
+     *     has had an answer. After the head: the change stands, and entries of the dead are dropped as above.
+     *
+     * Removing idle files. Under directory guard, mutex and guard the file is unlinked if nothing is in it. Somebody may
+     * have opened it just before and wait for the guard; after getting it everybody compares the inode at the path with
+     * the one it opened (an open inode's number is not given to another file) and, if they differ, opens anew. Opening,
+     * making and unlinking happen under the directory's guard, so inode and descriptor noted at opening belong together.
+     */
+
+    private static final System.Logger LOG = System.getLogger(FileStore.class.getName());
+
+    /** Whoever looks for waiters looks again soon, so it need not wait long for the guard. */
+    private static final Duration LOOK_PATIENCE = Duration.ofMillis(100);
+
+    private final LockDirectory directory;
+    private final String lock;
+    private final Path path;
+    private final LockFileFormat format;
+
+    /** How many are about to use it. Guarded by the directory's mutex. */
+    int borrowers;
+
+    private final ReentrantLock mutex = new ReentrantLock();
+    // All below is guarded by the mutex.
+    private @Nullable RandomAccessFile file;
+    private @Nullable Object inode;
+    /** The table as it was when we last had the guard. */
+    private @Nullable Table known;
+    /** Tickets of this JVM, with whom to tell. */
+    private final Map<OwnerId, Waiter> waiters = new LinkedHashMap<>();
+
+    private record Waiter(Request request, TicketListener listener) {}
+
+    /** A change of the table. What it leaves is written if it differs. */
+    @FunctionalInterface
+    interface Change<T> {
+        T apply(Table table, long nowNanos);
+    }
+
+    LockFile(LockDirectory directory, String lock) {
+        this.directory = directory;
+        this.lock = lock;
+        this.path = directory.path().resolve(FileNames.of(lock));
+        this.format = new LockFileFormat(path, lock, directory.boot());
+    }
+
+    String lock() {
+        return lock;
+    }
+
+    Path path() {
+        return path;
+    }
+
+    /** Reads, drops the expired, applies, lets in who is next, writes, and tells our waiters. */
+    <T> T change(TimeSource time, Deadline deadline, Change<T> change) {
+        takeMutex(deadline);
+        try {
+            FileLock guard = takeGuard(time, deadline);
+            T result;
+            try {
+                result = changeGuarded(time.nanoTime(), change);
+            } finally {
+                release(guard);
+            }
+            tellWaiters();
+            return result;
+        } catch (IOException e) {
+            throw unavailable(e);
+        } finally {
+            mutex.unlock();
+        }
+    }
+
+    private <T> T changeGuarded(long nowNanos, Change<T> change) throws IOException {
+        RandomAccessFile bytes = Objects.requireNonNull(file);
+        Table before = known;
+        known = null;
+        LockFileFormat.Content content = format.read(bytes, before);
+        Table table = content.sameBoot() ? content.table() : afterBoot(content.table(), nowNanos);
+        table.expire(nowNanos);
+        T result = change.apply(table, nowNanos);
+        table.letIn(directory.life()::isDead);
+        if (table.isChanged()) {
+            Table next = table.written();
+            LockFileFormat.Update update = format.update(next);
+            update.write(bytes);
+            try {
+                update.flip(bytes);
+            } catch (IOException e) {
+                throw new UnknownOutcomeException(lock, "writing " + path + " failed halfway: " + e.getMessage(), e);
+            }
+            table = next;
+        }
+        known = table;
+        return result;
+    }
+
+    /** Nobody of an earlier boot lives, and its clock has stopped: what lingers begins anew, for longer at worst. */
+    private Table afterBoot(Table old, long nowNanos) throws IOException {
+        for (Entry entry : old.entries()) {
+            if (entry.needsLife() && directory.life().of(entry.life()) == ProofOfLife.Verdict.ALIVE) {
+                throw new IOException(path + " has entries of another boot whose process lives (" + entry.origin()
+                        + "): is the directory shared between machines?");
+            }
+        }
+        Table now = new Table(old.generation(), old.lastToken(), old.entries());
+        now.removeIf(Entry::needsLife);
+        for (int i = 0; i < now.entries().size(); i++) {
+            now.replace(i, now.get(i).startedAt(nowNanos, now.get(i).ttlNanos()));
+        }
+        return now;
+    }
+
+    /** Takes a place in line, or the lock if nobody is ahead; if it is a place, the listener hears how it ends. */
+    Entry enqueue(Request request, TicketListener listener, TimeSource time, Deadline deadline) {
+        takeMutex(deadline);
+        try {
+            Entry entry = change(time, deadline, (table, now) -> {
+                table.append(Entry.waiting(request, directory.life().id(), now));
+                table.letIn(directory.life()::isDead);
+                return table.get(table.entries().size() - 1);
+            });
+            if (entry.state() == State.WAITING) {
+                waiters.put(request.owner(), new Waiter(request, listener));
+            }
+            return entry;
+        } finally {
+            mutex.unlock();
+        }
+    }
+
+    /** After this the listener of that ticket is not called. */
+    void forget(OwnerId owner) {
+        mutex.lock();
+        try {
+            waiters.remove(owner);
+        } finally {
+            mutex.unlock();
+        }
+    }
+
+    private void tellWaiters() {
+        Table table = known;
+        if (waiters.isEmpty() || table == null) {
+            return;
+        }
+        int inLine = 0;
+        for (Entry entry : table.entries()) {
+            Waiter waiter = waiters.get(entry.owner());
+            if (waiter != null && entry.state() == State.HELD) {
+                waiters.remove(entry.owner());
+                waiter.listener().granted(grant(waiter.request(), entry));
+            } else if (waiter != null) {
+                inLine++;
+            }
+        }
+        if (inLine < waiters.size()) {
+            waiters.keySet().stream()
+                    .filter(owner -> table.find(owner).isEmpty())
+                    .toList()
+                    .forEach(owner -> lose(owner, "its place in line is gone: it had no heartbeat for its ttl"));
+        }
+    }
+
+    private void lose(OwnerId owner, String reason) {
+        Waiter waiter = waiters.remove(owner);
+        if (waiter != null) {
+            waiter.listener().lost(reason);
+        }
+    }
+
+    static Grant grant(Request request, Entry held) {
+        return new Grant(
+                request, held.token(), Duration.ofNanos(held.ttlNanos()), held.expiresNanos() - held.ttlNanos());
+    }
+
+    /**
+     * What a look found.
+     *
+     * @param moved whether looking paid
+     * @param place how many wait ahead of the first of our waiters
+     */
+    record Look(boolean moved, int place) {}
+
+    /** Looks whether it is the turn of one of our waiters; takes the guard only if something may have moved. */
+    Look look(TimeSource time) {
+        if (!mutex.tryLock()) {
+            return new Look(false, 0);
+        }
+        try {
+            if (waiters.isEmpty()) {
+                return new Look(false, Integer.MAX_VALUE);
+            }
+            boolean moved = mayHaveMoved(time.nanoTime());
+            if (moved) {
+                change(time, Deadline.after(time, LOOK_PATIENCE), (table, now) -> table);
+            }
+            return new Look(moved, firstPlace());
+        } catch (IOException e) {
+            loseAll(e.toString());
+            return new Look(true, 0);
+        } catch (StoreUnavailableException e) {
+            if (e.getCause() instanceof BusyException) {
+                return new Look(false, 0);
+            }
+            // Asking again will show the same to whoever waits.
+            loseAll(e.getMessage());
+            return new Look(true, 0);
+        } finally {
+            mutex.unlock();
+        }
+    }
+
+    private void loseAll(@Nullable String reason) {
+        for (OwnerId owner : List.copyOf(waiters.keySet())) {
+            lose(owner, String.valueOf(reason));
+        }
+    }
+
+    private boolean mayHaveMoved(long nowNanos) throws IOException {
+        Table table = known;
+        if (table == null || file == null || !format.isAt(table.generation(), file) || !isInPlace()) {
+            return true;
+        }
+        ProofOfLife life = directory.life();
+        return table.entries().stream()
+                .anyMatch(entry -> entry.isExpired(nowNanos) || (entry.state() == State.HELD && life.isDead(entry)));
+    }
+
+    private int firstPlace() {
+        Table table = known;
+        if (table == null) {
+            return 0;
+        }
+        int place = 0;
+        for (Entry entry : table.entries()) {
+            if (waiters.containsKey(entry.owner())) {
+                return place;
+            }
+            place += entry.state() == State.WAITING ? 1 : 0;
+        }
+        return place;
+    }
+
+    /** Unlinks the file if nothing was in it for that long. */
+    boolean removeIfIdle(Duration idleFor, TimeSource time, Deadline deadline) {
+        takeMutex(deadline);
+        try {
+            return directory.guarded(time, deadline, () -> {
+                if (Files.notExists(path)) {
+                    return false;
+                }
+                FileLock guard = takeGuard(time, deadline);
+                try {
+                    FileTime lastChange = Files.getLastModifiedTime(path);
+                    changeGuarded(time.nanoTime(), (table, now) -> table.removeIf(directory.life()::isDead));
+                    if (!isIdle(lastChange, idleFor)) {
+                        return false;
+                    }
+                    Files.delete(path);
+                    closeFile();
+                    return true;
+                } finally {
+                    release(guard);
+                }
+            });
+        } catch (IOException e) {
+            throw unavailable(e);
+        } finally {
+            mutex.unlock();
+        }
+    }
+
+    /** A token ahead of the clock could not be carried over by the clock, so its file stays. */
+    private boolean isIdle(FileTime lastChange, Duration idleFor) {
+        Table table = Objects.requireNonNull(known);
+        Instant limit = Instant.now().minus(idleFor);
+        return table.entries().isEmpty()
+                && waiters.isEmpty()
+                && table.lastToken() < Table.clockMicros()
+                && !lastChange.toInstant().isAfter(limit);
+    }
+
+    /** Gives the descriptor back, unless the file is in use. */
+    boolean closeIfIdle() {
+        if (!mutex.tryLock()) {
+            return false;
+        }
+        try {
+            // With the guard, for closing drops the guard of whoever in this JVM has it.
+            if (!waiters.isEmpty()
+                    || (file != null
+                            && ByteLocks.attempt(file.getChannel(), EXCLUSIVE).isEmpty())) {
+                return false;
+            }
+            closeFile();
+            return true;
+        } catch (IOException e) {
+            LOG.log(System.Logger.Level.DEBUG, "closing " + path, e);
+            return false;
+        } finally {
+            mutex.unlock();
+        }
+    }
+
+    void closeForGood(TimeSource time, Deadline deadline) {
+        mutex.lock();
+        try {
+            waiters.clear();
+            if (file != null) {
+                ByteLocks.take(file.getChannel(), time, deadline);
+            }
+            closeFile();
+        } catch (IOException e) {
+            LOG.log(System.Logger.Level.DEBUG, "closing " + path, e);
+        } finally {
+            mutex.unlock();
+        }
+    }
+
+    private void takeMutex(Deadline deadline) {
+        if (!ByteLocks.take(mutex, deadline)) {
+            throw unavailable(busy());
+        }
+    }
+
+    private FileLock takeGuard(TimeSource time, Deadline deadline) throws IOException {
+        while (true) {
+            if (file == null) {
+                directory.guarded(time, deadline, this::open);
+            }
+            FileLock guard = ByteLocks.take(Objects.requireNonNull(file).getChannel(), time, deadline)
+                    .orElseThrow(this::busy);
+            try {
+                if (isInPlace()) {
+                    return guard;
+                }
+                // Unlinked while we waited. Closing gives the guard back.
+                closeFile();
+            } catch (IOException e) {
+                release(guard);
+                throw e;
+            }
+        }
+    }
+
+    private RandomAccessFile open() throws IOException {
+        directory.renewLife();
+        RandomAccessFile opened = directory.openFile(path, format);
+        file = opened;
+        inode = inodeAtPath().orElse(null);
+        return opened;
+    }
+
+    private boolean isInPlace() throws IOException {
+        return inodeAtPath().equals(Optional.ofNullable(inode));
+    }
+
+    private Optional<Object> inodeAtPath() throws IOException {
+        try {
+            return Optional.ofNullable(
+                    Files.readAttributes(path, BasicFileAttributes.class).fileKey());
+        } catch (NoSuchFileException e) {
+            return Optional.of(e.getClass());
+        }
+    }
+
+    private void closeFile() throws IOException {
+        RandomAccessFile open = file;
+        file = null;
+        inode = null;
+        known = null;
+        if (open != null) {
+            open.close();
+        }
+    }
+
+    private void release(FileLock guard) throws IOException {
+        if (guard.isValid()) {
+            guard.release();
+        }
+    }
+
+    private IOException busy() {
+        return new BusyException("another process kept the guard of " + path + " until the deadline; is one stopped?");
+    }
+
+    private StoreUnavailableException unavailable(IOException e) {
+        if (e instanceof CorruptFileException) {
+            return new StoreUnavailableException(
+                    lock,
+                    e.getMessage() + ". Who holds the lock cannot be told, so nobody is granted it. Make sure that no"
+                            + " process uses it, then delete the file",
+                    e);
+        }
+        return new StoreUnavailableException(lock, e instanceof BusyException ? e.getMessage() : e.toString(), e);
+    }
+}

@@ -1,0 +1,139 @@
+package io.holdfast.file;
+
+import io.holdfast.spi.OwnerId;
+import io.holdfast.spi.TimeSource;
+import java.time.Duration;
+import java.util.HashSet;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.locks.LockSupport;
+
+/**
+ * The one thread of a client that looks whether its tickets have been let in, and now and then whether a holder was
+ * released by force. It sleeps while there is nothing to look for. Thread-safe.
+ */
+final class TicketPoller {
+
+    /** For who is next in line: most locks are held shortly. */
+    private static final long FIRST_LOOK_NANOS = 100_000;
+    /** The further back, the less a look can find. */
+    private static final long PER_PLACE_NANOS = 1_000_000;
+    /** How late a killed or slow holder is noticed at worst. */
+    private static final long RAREST_LOOK_NANOS = 20_000_000;
+    /** How late a forced release is noticed. */
+    private static final long FORCE_LOOK_NANOS = 250_000_000;
+
+    private static final long SLEEP_NANOS = Duration.ofHours(1).toNanos();
+
+    private final TimeSource time;
+    private final ForceWatch forces;
+    private final Thread thread;
+    private final Map<OwnerId, LockFile> tickets = new ConcurrentHashMap<>();
+    private final Map<LockFile, Pace> paces = new ConcurrentHashMap<>();
+    private final AtomicBoolean started = new AtomicBoolean();
+    private volatile boolean closed;
+    private volatile boolean asleep;
+
+    /** Only the thread uses it. */
+    private static final class Pace {
+        private long intervalNanos = FIRST_LOOK_NANOS;
+        private long dueNanos;
+
+        Pace(long dueNanos) {
+            this.dueNanos = dueNanos;
+        }
+    }
+
+    /** Finds out about forced releases. */
+    interface ForceWatch {
+        /** Whether there is anything to watch over. */
+        boolean isNeeded();
+
+        void look();
+    }
+
+    TicketPoller(String clientName, TimeSource time, ForceWatch forces) {
+        this.time = time;
+        this.forces = forces;
+        this.thread = new Thread(this::run, "holdfast-" + clientName + "-tickets");
+        thread.setDaemon(true);
+    }
+
+    /** To be called before the ticket is taken, so that it can be let in at any moment after. */
+    void expect(OwnerId owner, LockFile file) {
+        tickets.put(owner, file);
+    }
+
+    /** The ticket has to wait indeed. */
+    void watch(LockFile file) {
+        paces.put(file, new Pace(time.nanoTime()));
+        startOnce();
+        LockSupport.unpark(thread);
+    }
+
+    void forget(OwnerId owner) {
+        tickets.remove(owner);
+    }
+
+    /** There is something to watch over again. */
+    void wake() {
+        startOnce();
+        if (asleep) {
+            LockSupport.unpark(thread);
+        }
+    }
+
+    /** Tickets still watched are not told any more. */
+    void close() {
+        closed = true;
+        LockSupport.unpark(thread);
+        tickets.forEach((owner, file) -> file.forget(owner));
+    }
+
+    private void startOnce() {
+        if (!started.get() && started.compareAndSet(false, true)) {
+            thread.start();
+        }
+    }
+
+    private void run() {
+        long forceLookNanos = time.nanoTime();
+        while (!closed) {
+            long now = time.nanoTime();
+            if (forces.isNeeded() && now - forceLookNanos >= 0) {
+                forces.look();
+                forceLookNanos = now + FORCE_LOOK_NANOS;
+            }
+            long next = lookAtTickets(now);
+            boolean watching = forces.isNeeded();
+            asleep = !watching;
+            // Whoever adds a holder from here on sees that we sleep; who did before is seen here.
+            if (!closed && watching == forces.isNeeded()) {
+                time.parkUntil(this, watching ? earlier(next, forceLookNanos) : next);
+            }
+            asleep = false;
+        }
+    }
+
+    private long lookAtTickets(long now) {
+        paces.keySet().retainAll(new HashSet<>(tickets.values()));
+        long next = now + SLEEP_NANOS;
+        for (Map.Entry<LockFile, Pace> entry : paces.entrySet()) {
+            Pace pace = entry.getValue();
+            if (pace.dueNanos - now <= 0) {
+                LockFile.Look look = entry.getKey().look(time);
+                long first = Math.min(FIRST_LOOK_NANOS + look.place() * PER_PLACE_NANOS, RAREST_LOOK_NANOS);
+                long longer = Math.min(pace.intervalNanos * 3 / 2, RAREST_LOOK_NANOS);
+                pace.intervalNanos = look.moved() ? first : Math.max(first, longer);
+                pace.dueNanos = now + pace.intervalNanos;
+            }
+            next = earlier(next, pace.dueNanos);
+        }
+        return next;
+    }
+
+    private static long earlier(long one, long other) {
+        return one - other < 0 ? one : other;
+    }
+}

@@ -1,0 +1,330 @@
+package io.holdfast.file;
+
+import static io.holdfast.file.StoreClient.TTL;
+import static io.holdfast.file.StoreClient.soon;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.holdfast.Demand;
+import io.holdfast.LossReason;
+import io.holdfast.spi.Answer;
+import io.holdfast.spi.Grant;
+import io.holdfast.spi.ReleaseAnswer;
+import io.holdfast.spi.RenewalAnswer;
+import java.io.File;
+import java.io.IOException;
+import java.net.URL;
+import java.net.URLClassLoader;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashSet;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.Function;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Real processes, killed and stopped. */
+@Timeout(120)
+class SeparateProcessesTest {
+
+    @TempDir
+    Path directory;
+
+    private Path locks;
+    private StoreClient here;
+    private final List<ChildProcess> children = new ArrayList<>();
+
+    @BeforeEach
+    void open() {
+        locks = directory.resolve("locks");
+        here = new StoreClient(locks, "here");
+    }
+
+    @AfterEach
+    void close() throws IOException, InterruptedException {
+        here.close();
+        for (ChildProcess child : children) {
+            child.close();
+        }
+    }
+
+    private ChildProcess child() throws IOException {
+        ChildProcess child = ChildProcess.start(locks);
+        children.add(child);
+        return child;
+    }
+
+    @Test
+    void p1ProcessesExcludeEachOtherAndTokensGrowInOrderOfHolding() throws IOException {
+        countWith(4, 250);
+    }
+
+    @Test
+    @Tag("full")
+    void p1FiftyProcessesExcludeEachOther() throws IOException {
+        countWith(50, 20);
+    }
+
+    private void countWith(int processes, int times) throws IOException {
+        Path number = Files.writeString(directory.resolve("number"), "0");
+        Files.createFile(directory.resolve("tokens"));
+        List<ChildProcess> counting = new ArrayList<>();
+        for (int i = 0; i < processes; i++) {
+            counting.add(child());
+        }
+        for (ChildProcess child : counting) {
+            child.say("count counter " + number + " " + times);
+        }
+        for (ChildProcess child : counting) {
+            assertThat(child.hear()).isEqualTo("counted");
+        }
+
+        assertThat(number).hasContent(Integer.toString(processes * times));
+        List<Long> tokens = Files.readAllLines(directory.resolve("tokens")).stream()
+                .map(Long::valueOf)
+                .toList();
+        assertThat(tokens).isSorted().doesNotHaveDuplicates().hasSize(processes * times);
+    }
+
+    @Test
+    void p4AKilledHolderFreesAtOnceAndTheNextIsLetIn() throws IOException {
+        ChildProcess holder = child();
+        assertThat(holder.ask("try job 3600000")).startsWith("granted");
+        assertThat(here.attempt("job")).isInstanceOf(Answer.Refused.class);
+        StoreClient.Queued next = here.queue("job");
+
+        holder.kill();
+
+        assertThat(next.outcome()).succeedsWithin(Duration.ofSeconds(5));
+    }
+
+    @Test
+    void p4AKilledHolderIsNotInTheWayOfAnAttempt() throws IOException, InterruptedException {
+        ChildProcess holder = child();
+        assertThat(holder.ask("try job 3600000")).startsWith("granted");
+
+        holder.close();
+
+        here.take("job");
+    }
+
+    @Test
+    void p4KilledWaitersAreNotInTheWayOfTheNext() throws IOException, InterruptedException {
+        Grant held = here.take("job");
+        List<ChildProcess> ahead = List.of(child(), child());
+        for (ChildProcess waiter : ahead) {
+            assertThat(waiter.ask("queue job 3600000")).isEqualTo("queued");
+        }
+        StoreClient.Queued last = here.queue("job");
+        for (ChildProcess waiter : ahead) {
+            waiter.close();
+        }
+
+        here.release(held);
+
+        assertThat(last.outcome()).succeedsWithin(Duration.ofSeconds(5));
+    }
+
+    @Test
+    void p4ATicketThatWasLetInAfterItsProcessWasKilledPassesOn() throws IOException {
+        ChildProcess waiter = child();
+        Grant held = here.take("job");
+        assertThat(waiter.ask("queue job 3600000")).isEqualTo("queued");
+        StoreClient.Queued next = here.queue("job");
+
+        waiter.kill();
+        here.release(held);
+
+        assertThat(next.outcome()).succeedsWithin(Duration.ofSeconds(5));
+    }
+
+    @Test
+    void p1AStoppedHolderKeepsTheLockForItsTtlThenFindsOut() throws IOException, InterruptedException {
+        ChildProcess holder = child();
+        assertThat(holder.ask("try job 1500")).startsWith("granted");
+        long granted = System.nanoTime();
+        StoreClient.Queued next = here.queue("job");
+
+        holder.stop();
+
+        Grant grant = next.outcome().join();
+        // The grant was written up to a pipe's delay before we looked at the clock.
+        assertThat(System.nanoTime() - granted)
+                .isGreaterThan(Duration.ofMillis(1000).toNanos());
+        holder.resume();
+        assertThat(holder.ask("renew job")).isEqualTo("Gone");
+        assertThat(holder.ask("release job")).isEqualTo("NOT_HELD");
+        assertThat(here.renew(grant)).isInstanceOf(RenewalAnswer.Extended.class);
+    }
+
+    @Test
+    void p1LookingInTheHoldersJvmDoesNotDropTheLock() throws IOException {
+        Grant held = here.take("job");
+        String longName = "x".repeat(500);
+        here.take(longName);
+        for (int i = 0; i < 3; i++) {
+            here.view("job");
+            here.store.views("", soon());
+            here.store.prune(Duration.ZERO, soon());
+            try (StoreClient passing = new StoreClient(locks, "passing")) {
+                passing.view("job");
+                assertThat(passing.attempt("job")).isInstanceOf(Answer.Refused.class);
+            }
+        }
+        ChildProcess other = child();
+
+        assertThat(other.ask("holders job")).isEqualTo("1");
+        assertThat(other.ask("try job 1000")).isEqualTo("refused");
+        assertThat(other.ask("try " + longName + " 1000")).isEqualTo("refused");
+        assertThat(here.release(held)).isEqualTo(ReleaseAnswer.RELEASED);
+        assertThat(other.ask("try job 1000")).startsWith("granted");
+    }
+
+    @Test
+    void p1AnotherCopyOfTheLibraryInTheHoldersJvmDoesNotDropTheLock() throws Exception {
+        here.take("job");
+        ChildProcess other = child();
+        List<URL> path = new ArrayList<>();
+        for (String entry : System.getProperty("java.class.path").split(File.pathSeparator)) {
+            path.add(Path.of(entry).toUri().toURL());
+        }
+        try (URLClassLoader loader =
+                new URLClassLoader(path.toArray(URL[]::new), ClassLoader.getPlatformClassLoader())) {
+            Class<?> copy = loader.loadClass(OtherCopy.class.getName());
+            assertThat(copy).isNotSameAs(OtherCopy.class);
+            @SuppressWarnings("unchecked")
+            Function<Path, String> otherCopy =
+                    (Function<Path, String>) copy.getDeclaredConstructor().newInstance();
+            assertThat(otherCopy.apply(locks)).isEqualTo("1 1 Refused");
+        }
+
+        assertThat(other.ask("try job 1000")).isEqualTo("refused");
+    }
+
+    @Test
+    void p6TicketsOfSeveralProcessesAreServedInOrderOfArrival() throws IOException {
+        List<ChildProcess> line = List.of(child(), child(), child());
+        Grant held = here.take("job");
+        for (int i = 0; i < line.size(); i++) {
+            line.get(i).say("want job 60000");
+            int waiting = i + 1;
+            await().until(() -> here.view("job").waiters().size() == waiting);
+        }
+
+        here.release(held);
+
+        for (int i = 0; i < line.size(); i++) {
+            assertThat(line.get(i).hear()).startsWith("granted");
+            for (ChildProcess later : line.subList(i + 1, line.size())) {
+                assertThat(later.hasAnswered()).isFalse();
+            }
+            assertThat(line.get(i).ask("release job")).isEqualTo("RELEASED");
+        }
+    }
+
+    @Test
+    void p1LingeringOutlivesItsProcess() throws IOException, InterruptedException {
+        ChildProcess other = child();
+        assertThat(other.ask("holders job")).isEqualTo("0");
+        Grant held = here.take("job");
+        here.store.release(held, Duration.ofSeconds(2), soon());
+        long released = System.nanoTime();
+        here.close();
+
+        assertThat(other.ask("try job 1000")).isEqualTo("refused");
+        assertThat(other.ask("want job 60000")).startsWith("granted");
+        assertThat(System.nanoTime() - released)
+                .isGreaterThan(Duration.ofMillis(1900).toNanos());
+    }
+
+    @Test
+    void aForcedReleaseReachesAHolderInAnotherProcess() throws IOException {
+        ChildProcess holder = child();
+        assertThat(holder.ask("try job 3600000")).startsWith("granted");
+
+        assertThat(here.store.forceRelease("job", soon())).isEqualTo(1);
+
+        here.take("job");
+        await().untilAsserted(() -> assertThat(holder.ask("losses")).contains(LossReason.FORCED.name()));
+    }
+
+    @Test
+    void killingAProcessAtAnyPointOfAnUpdateLeavesAReadableFile() throws IOException, InterruptedException {
+        Grant held = here.take("warm-up");
+        here.release(held);
+        long lastToken = 0;
+        for (int i = 0; i < 8; i++) {
+            ChildProcess churning = child();
+            assertThat(churning.ask("holders job")).isEqualTo("0");
+            churning.say("churn job 1000000");
+            CompletableFuture<Grant> seen = here.want("job", TTL);
+            here.release(seen.join());
+            long nanos = ThreadLocalRandom.current().nextLong(30_000_000);
+            long until = System.nanoTime() + nanos;
+            while (System.nanoTime() - until < 0) {
+                Thread.onSpinWait();
+            }
+            churning.kill();
+
+            Grant grant = here.want("job", TTL).join();
+            assertThat(grant.token()).isGreaterThan(lastToken);
+            lastToken = grant.token();
+            here.release(grant);
+            churning.close();
+        }
+    }
+
+    @Test
+    void pruningAndUsingAtTheSameTimeNeverGrantsTwice() throws IOException {
+        Path number = Files.writeString(directory.resolve("number"), "0");
+        Files.createFile(directory.resolve("tokens"));
+        List<ChildProcess> counting = List.of(child(), child());
+        ChildProcess pruning = child();
+        for (ChildProcess child : counting) {
+            child.say("count counter " + number + " 300");
+        }
+
+        int pruned = 0;
+        while (!counting.get(0).hasAnswered() || !counting.get(1).hasAnswered()) {
+            pruned += Integer.parseInt(pruning.ask("prune"));
+            pruned += here.store.prune(Duration.ZERO, soon());
+        }
+
+        assertThat(counting.get(0).hear()).isEqualTo("counted");
+        assertThat(counting.get(1).hear()).isEqualTo("counted");
+        assertThat(number).hasContent("600");
+        assertThat(new HashSet<>(Files.readAllLines(directory.resolve("tokens"))))
+                .hasSize(600);
+        assertThat(pruned).as("files removed while in use by others").isPositive();
+    }
+
+    @Test
+    void pruneRemovesWhatKilledProcessesLeft() throws IOException, InterruptedException {
+        ChildProcess killed = child();
+        assertThat(killed.ask("try job 3600000")).startsWith("granted");
+        here.view("job");
+        assertThat(lives()).isEqualTo(2);
+        killed.close();
+
+        assertThat(here.store.prune(Duration.ZERO, soon())).isEqualTo(1);
+
+        assertThat(lives()).isEqualTo(1);
+        here.take("job", Demand.exclusive(), TTL);
+    }
+
+    private long lives() throws IOException {
+        try (Stream<Path> files = Files.list(locks)) {
+            return files.filter(file -> file.getFileName().toString().startsWith(".life-"))
+                    .count();
+        }
+    }
+}
