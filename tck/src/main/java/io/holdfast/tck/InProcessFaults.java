@@ -1,0 +1,44 @@
+package io.holdfast.tck;
+
+import io.holdfast.UnknownOutcomeException;
+import io.holdfast.spi.LockStore;
+import io.holdfast.spi.StoreContext;
+import io.holdfast.spi.StoreFactory;
+import io.holdfast.tck.StoreTap.Operation;
+import java.time.Duration;
+
+/** A store without a network, with the faults of one. */
+public final class InProcessFaults implements StoreFactory, Faults {
+
+    private final StoreTap tap;
+
+    public InProcessFaults(StoreFactory real) {
+        this.tap = new StoreTap(real);
+    }
+
+    @Override
+    public LockStore open(StoreContext context) {
+        return tap.open(context);
+    }
+
+    @Override
+    public void delayReplies(Duration delay) {
+        for (Operation operation : Operation.values()) {
+            tap.on(operation, StoreTap.delayReply(delay));
+        }
+    }
+
+    @Override
+    public void cut() {
+        for (Operation operation : Operation.values()) {
+            tap.on(operation, call -> {
+                throw new UnknownOutcomeException(call.lockName(), "no answer in time");
+            });
+        }
+    }
+
+    @Override
+    public void heal() {
+        tap.heal();
+    }
+}

@@ -1,0 +1,43 @@
+package io.holdfast.tck;
+
+import org.junit.jupiter.api.Nested;
+
+/**
+ * Everything a store promises, checked. A store's test class extends this and says where the store is.
+ *
+ * <pre>{@code
+ * class RedisConformanceTest extends LockStoreContract {
+ *     @Override
+ *     public StoreFactory store() {
+ *         return RedisStore.at(server.address());
+ *     }
+ * }
+ * }</pre>
+ *
+ * <p>Further topologies extend {@link CoreStoreContract}, which has the most telling part.
+ */
+public abstract class LockStoreContract extends CoreStoreContract {
+    @Nested
+    class NoGuessing extends NoGuessingContract {
+        @Override
+        StoreUnderTest subject() {
+            return LockStoreContract.this;
+        }
+    }
+
+    @Nested
+    class Views extends ViewsContract {
+        @Override
+        StoreUnderTest subject() {
+            return LockStoreContract.this;
+        }
+    }
+
+    @Nested
+    class Names extends NamesContract {
+        @Override
+        StoreUnderTest subject() {
+            return LockStoreContract.this;
+        }
+    }
+}

@@ -1,0 +1,232 @@
+package io.holdfast.tck;
+
+import static io.holdfast.tck.StoreTap.LOSE_REPLY;
+import static io.holdfast.tck.StoreTap.LOSE_REQUEST;
+import static io.holdfast.tck.StoreTap.once;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.holdfast.DistributedLock;
+import io.holdfast.Holdfast;
+import io.holdfast.Lease;
+import io.holdfast.LockEvent;
+import io.holdfast.ReleaseResult;
+import io.holdfast.UnknownOutcomeException;
+import io.holdfast.spi.Answer;
+import io.holdfast.spi.Request;
+import io.holdfast.spi.Withdrawal;
+import io.holdfast.tck.StoreTap.Behaviour;
+import io.holdfast.tck.StoreTap.Operation;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Named;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** A request whose outcome is unknown is neither a grant nor a refusal, and leaves nothing behind. */
+@DisplayName("P7 no guessing")
+abstract class NoGuessingContract extends StoreContract {
+
+    static Stream<Named<Behaviour>> losses() {
+        return Stream.of(Named.of("applied, reply lost", LOSE_REPLY), Named.of("request lost", LOSE_REQUEST));
+    }
+
+    @ParameterizedTest
+    @MethodSource("losses")
+    void anUnansweredTryIsUndone(Behaviour loss) {
+        StoreTap tap = tap().on(Operation.ATTEMPT, once(loss));
+        DistributedLock lock = client(tap).lock(name(), longLived());
+
+        assertThatThrownBy(lock::tryAcquire).isInstanceOf(UnknownOutcomeException.class);
+
+        awaitFree(name());
+        assertThat(lock.tryAcquire()).as("the next try").isPresent();
+    }
+
+    @ParameterizedTest
+    @MethodSource("losses")
+    void anUnansweredRequestToWaitIsUndone(Behaviour loss) {
+        StoreTap tap = tap().on(Operation.ATTEMPT, once(loss)).on(Operation.ENQUEUE, once(loss));
+        DistributedLock lock = client(tap).lock(name(), longLived());
+
+        assertThatThrownBy(lock::acquire).isInstanceOf(UnknownOutcomeException.class);
+
+        awaitFree(name());
+    }
+
+    @ParameterizedTest
+    @MethodSource("losses")
+    void anUnansweredPlaceInLineIsGivenUp(Behaviour loss) throws Exception {
+        assumeQueueing();
+        Lease holder = client().lock(name(), longLived()).acquire();
+        StoreTap tap = tap().on(Operation.ENQUEUE, once(loss));
+        DistributedLock lock = client(tap).lock(name(), longLived());
+
+        assertThatThrownBy(lock::acquire).isInstanceOf(UnknownOutcomeException.class);
+
+        awaitWaiters(name(), 0);
+        assertThat(holder.isValid()).isTrue();
+        holder.release();
+        awaitFree(name());
+    }
+
+    @ParameterizedTest
+    @MethodSource("losses")
+    void anUnansweredReleaseIsRepeatedUntilTheLockIsFree(Behaviour loss) throws Exception {
+        StoreTap tap = tap().on(Operation.RELEASE, once(loss));
+        Lease lease = client(tap).lock(name(), longLived()).acquire();
+
+        assertThat(lease.release()).isEqualTo(ReleaseResult.PENDING);
+
+        awaitFree(name());
+        assertThat(lease.isValid()).isFalse();
+    }
+
+    @ParameterizedTest
+    @MethodSource("losses")
+    void anUnansweredRenewalIsRepeatedWhileTheLeaseIsValid(Behaviour loss) throws Exception {
+        ConcurrentLinkedQueue<LockEvent> events = new ConcurrentLinkedQueue<>();
+        Duration ttl = shortTtl().multipliedBy(4);
+        StoreTap tap = tap().on(Operation.RENEW, once(loss));
+        Holdfast client = client(tap, builder -> builder.listener(events::add));
+
+        try (Lease lease = client.lock(name(), shortLived().withTtl(ttl)).acquire()) {
+            soon().until(() -> events.stream().anyMatch(LockEvent.Renewed.class::isInstance));
+            assertThat(events).hasAtLeastOneElementOfType(LockEvent.RenewalFailing.class);
+            assertThat(lease.isValid()).isTrue();
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("losses")
+    void anUnansweredWithdrawalIsRepeatedUntilThePlaceIsGone(Behaviour loss) throws Exception {
+        assumeQueueing();
+        StoreTap tap = tap().on(Operation.WITHDRAW, once(loss));
+        try (Lease holder = client().lock(name(), longLived()).acquire()) {
+            CompletableFuture<Lease> waiter =
+                    client(tap).lock(name(), longLived()).acquireAsync();
+            awaitWaiters(name(), 1);
+
+            waiter.cancel(true);
+
+            awaitWaiters(name(), 0);
+            assertThat(holder.isValid()).isTrue();
+        }
+    }
+
+    @Test
+    void aGrantPushedToAWaiterThatNeverHeardOfItsPlaceGoesBack() throws Exception {
+        assumeQueueing();
+        Lease holder = client().lock(name(), longLived()).acquire();
+        Behaviour releaseBeforeTheReply = call -> {
+            call.proceed();
+            holder.release();
+            throw new UnknownOutcomeException(call.lockName(), "the reply was lost by the test");
+        };
+        StoreTap tap = tap().on(Operation.ENQUEUE, once(releaseBeforeTheReply));
+
+        assertThatThrownBy(client(tap).lock(name(), longLived())::acquire).isInstanceOf(UnknownOutcomeException.class);
+
+        awaitFree(name());
+    }
+
+    @Test
+    void withdrawingRemovesGrantAndTicketAndIsIdempotent() {
+        DirectStore direct = direct();
+        Request granted = direct.request(name(), io.holdfast.Demand.exclusive(), longTtl());
+        assertThat(direct.withdraw(granted)).as("before it was sent").isEqualTo(Withdrawal.NOT_FOUND);
+        assertThat(direct.attempt(granted)).isInstanceOf(Answer.Granted.class);
+        assertThat(direct.withdraw(granted)).isEqualTo(Withdrawal.REMOVED);
+        assertThat(direct.withdraw(granted)).isEqualTo(Withdrawal.NOT_FOUND);
+        awaitFree(name());
+    }
+
+    @Test
+    void aRefusedTryLeavesNoTrace() throws Exception {
+        try (Lease holder = client().lock(name(), longLived()).acquire()) {
+            DirectStore direct = direct();
+            Request refused = direct.request(name(), io.holdfast.Demand.exclusive(), longTtl());
+
+            assertThat(direct.attempt(refused)).isInstanceOf(Answer.Refused.class);
+
+            assertThat(view(name()).waiters()).isEmpty();
+            assertThat(view(name()).holders()).hasSize(1);
+            assertThat(direct.withdraw(refused)).isEqualTo(Withdrawal.NOT_FOUND);
+        }
+        awaitFree(name());
+    }
+
+    @Test
+    void anInterruptedWaiterLeavesNothing() throws Exception {
+        DistributedLock lock = client().lock(name(), longLived());
+        Lease holder = client().lock(name(), longLived()).acquire();
+        AtomicReference<Thread> waiting = new AtomicReference<>();
+        Future<Lease> waiter = fork(() -> {
+            waiting.set(Thread.currentThread());
+            return lock.acquire();
+        });
+        soon().until(() -> waiting.get() != null && waiting.get().getState() == Thread.State.TIMED_WAITING);
+        waiting.get().interrupt();
+
+        assertThatThrownBy(() -> get(waiter))
+                .isInstanceOf(ExecutionException.class)
+                .hasCauseInstanceOf(InterruptedException.class);
+        awaitWaiters(name(), 0);
+        holder.release();
+        awaitFree(name());
+    }
+
+    @Test
+    void aWaiterThatTimesOutKeepsItsDeadlineAndLeavesNothing() throws Exception {
+        DistributedLock lock = client().lock(name(), longLived());
+        Lease holder = client().lock(name(), longLived()).acquire();
+        Duration maxWait = Duration.ofMillis(100);
+        long started = System.nanoTime();
+
+        assertThat(lock.tryAcquire(maxWait)).isEmpty();
+
+        assertThat(Duration.ofNanos(System.nanoTime() - started)).isBetween(maxWait, maxWait.plus(SLACK));
+        awaitWaiters(name(), 0);
+        holder.release();
+        awaitFree(name());
+    }
+
+    @Test
+    void aCancelledFutureLeavesNothing() throws Exception {
+        DistributedLock lock = client().lock(name(), longLived());
+        Lease holder = client().lock(name(), longLived()).acquire();
+        CompletableFuture<Lease> waiter = lock.acquireAsync();
+        CompletableFuture<Lease> behind = lock.acquireAsync();
+
+        waiter.cancel(true);
+        holder.release();
+
+        get(behind).release();
+        awaitFree(name());
+    }
+
+    @Test
+    void closingAClientDuringAcquireFailsItsWaitersAndLeavesNothing() throws Exception {
+        Holdfast closing = client();
+        DistributedLock lock = closing.lock(name(), longLived());
+        Lease holder = client().lock(name(), longLived()).acquire();
+        CompletableFuture<Lease> waiter = lock.acquireAsync();
+        Future<Lease> thread = fork(lock::acquire);
+        soon().until(() -> !waiter.isDone());
+
+        closing.close();
+
+        assertThatThrownBy(() -> get(waiter)).hasCauseInstanceOf(IllegalStateException.class);
+        assertThatThrownBy(() -> get(thread)).hasCauseInstanceOf(IllegalStateException.class);
+        awaitWaiters(name(), 0);
+        holder.release();
+        awaitFree(name());
+    }
+}

@@ -1,0 +1,188 @@
+package io.holdfast.tck;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.Demand;
+import io.holdfast.Holdfast;
+import io.holdfast.Lease;
+import io.holdfast.LeaseLostException;
+import io.holdfast.LockException;
+import io.holdfast.LockView;
+import io.holdfast.ReleaseResult;
+import io.holdfast.spi.Answer;
+import io.holdfast.spi.Grant;
+import io.holdfast.spi.ReleaseAnswer;
+import io.holdfast.spi.RenewalAnswer;
+import io.holdfast.spi.Request;
+import io.holdfast.spi.Withdrawal;
+import java.time.Duration;
+import java.util.concurrent.Callable;
+import java.util.stream.Stream;
+import org.assertj.core.api.Assertions;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** Only the acquisition that got a lease can renew or release it. */
+@Tag("core")
+@DisplayName("P3 ownership")
+abstract class OwnershipContract extends StoreContract {
+
+    static Stream<Demand> demands() {
+        return Stream.of(Demand.exclusive(), Demand.shared(), Demand.permits(2, 3));
+    }
+
+    @ParameterizedTest
+    @MethodSource("demands")
+    void staleHolderCannotReleaseItsSuccessor(Demand demand) throws Exception {
+        assumeSupports(demand);
+        Succession succession = succession(demand);
+
+        ReleaseAnswer answer = answered(() -> succession.stale.release(succession.staleGrant));
+
+        assertThat(answer).isEqualTo(ReleaseAnswer.NOT_HELD);
+        succession.assertSuccessorHolds();
+    }
+
+    @ParameterizedTest
+    @MethodSource("demands")
+    void staleHolderCannotRenewAfterItsSuccessorIsIn(Demand demand) throws Exception {
+        assumeSupports(demand);
+        Succession succession = succession(demand);
+
+        RenewalAnswer answer = answered(() -> succession.stale.renew(succession.staleGrant, longTtl()));
+
+        assertThat(answer).isInstanceOf(RenewalAnswer.Gone.class);
+        succession.assertSuccessorHolds();
+    }
+
+    @ParameterizedTest
+    @MethodSource("demands")
+    void staleRequestCannotBeWithdrawnFromItsSuccessor(Demand demand) throws Exception {
+        assumeSupports(demand);
+        Succession succession = succession(demand);
+
+        Withdrawal answer = answered(() -> succession.stale.withdraw(succession.staleGrant.request()));
+
+        assertThat(answer).isEqualTo(Withdrawal.NOT_FOUND);
+        succession.assertSuccessorHolds();
+    }
+
+    @Test
+    void aLeaseThatExpiredReleasesAsAlreadyLostAndLeavesItsSuccessorAlone() throws Exception {
+        Mortal mortal = mortal();
+        Lease stale = client(mortal).lock(name(), shortLived()).acquire();
+        mortal.die();
+        try (Lease successor = client().lock(name(), longLived()).acquire()) {
+            mortal.revive();
+
+            assertThat(stale.release()).isEqualTo(ReleaseResult.ALREADY_LOST);
+            Assertions.assertThatThrownBy(() -> stale.extend(shortTtl())).isInstanceOf(LeaseLostException.class);
+            StoreTap.pause(shortTtl());
+            assertThat(successor.isValid()).isTrue();
+            assertThat(view(name()).holders())
+                    .singleElement()
+                    .satisfies(holder -> assertThat(holder.token()).isEqualTo(successor.token()));
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("demands")
+    void anotherAcquisitionOfTheSameClientIsNotTheOwner(Demand demand) {
+        assumeSupports(demand);
+        DirectStore direct = direct();
+        Grant held = direct.grant(name(), demand, longTtl());
+        Request other = direct.request(name(), demand, longTtl());
+
+        assertThat(direct.withdraw(other)).isEqualTo(Withdrawal.NOT_FOUND);
+        if (held.handle() == null) {
+            Grant forged = new Grant(other, held.token(), held.ttl(), held.baseNanos());
+            assertThat(direct.release(forged)).isEqualTo(ReleaseAnswer.NOT_HELD);
+            assertThat(direct.renew(forged, longTtl())).isInstanceOf(RenewalAnswer.Gone.class);
+        }
+
+        assertThat(view(name()).holders()).hasSize(1);
+        assertThat(direct.release(held)).isEqualTo(ReleaseAnswer.RELEASED);
+    }
+
+    @ParameterizedTest
+    @MethodSource("demands")
+    void aGrantIsReleasedOnce(Demand demand) {
+        assumeSupports(demand);
+        DirectStore direct = direct();
+        Grant grant = direct.grant(name(), demand, longTtl());
+
+        assertThat(direct.release(grant)).isEqualTo(ReleaseAnswer.RELEASED);
+        assertThat(direct.release(grant)).isEqualTo(ReleaseAnswer.NOT_HELD);
+        assertThat(direct.renew(grant, longTtl())).as("renewal never revives").isInstanceOf(RenewalAnswer.Gone.class);
+        assertThat(view(name())).isEqualTo(LockView.free(name()));
+    }
+
+    @ParameterizedTest
+    @MethodSource("demands")
+    void renewalNeverShortens(Demand demand) {
+        assumeSupports(demand);
+        DirectStore direct = direct();
+        Grant grant = direct.grant(name(), demand, longTtl());
+
+        assertThat(direct.renew(grant, shortTtl())).isInstanceOf(RenewalAnswer.Extended.class);
+        StoreTap.pause(shortTtl().multipliedBy(3).dividedBy(2));
+
+        assertThat(view(name()).holders()).hasSize(1);
+        assertThat(direct.release(grant)).isEqualTo(ReleaseAnswer.RELEASED);
+    }
+
+    @Test
+    void anExtensionLengthensTheLeaseHereAndInTheStore() {
+        Holdfast client = client();
+        try (Lease lease = client.lock(name(), shortLived()).tryAcquire().orElseThrow()) {
+            lease.extend(longTtl());
+            assertThat(lease.remaining()).isGreaterThan(longTtl().dividedBy(2));
+            view(name())
+                    .holders()
+                    .get(0)
+                    .timeLeft()
+                    .ifPresent(left -> assertThat(left).isGreaterThan(longTtl().dividedBy(2)));
+            lease.extend(shortTtl());
+            assertThat(lease.remaining())
+                    .as("never shortens")
+                    .isGreaterThan(longTtl().dividedBy(2));
+        }
+    }
+
+    /** A holder that died while it held, and the one that holds since, at full length. */
+    private record Succession(
+            OwnershipContract contract, DirectStore stale, Grant staleGrant, DirectStore next, Grant nextGrant) {
+
+        void assertSuccessorHolds() {
+            assertThat(contract.view(nextGrant.request().name()).holders())
+                    .singleElement()
+                    .satisfies(holder -> assertThat(holder.token()).isEqualTo(nextGrant.token() << 10));
+            assertThat(next.renew(nextGrant, contract.longTtl())).isInstanceOf(RenewalAnswer.Extended.class);
+            assertThat(next.release(nextGrant)).isEqualTo(ReleaseAnswer.RELEASED);
+        }
+    }
+
+    /** The successor demands the same; where that could be held together, the dead one's must be gone first. */
+    private Succession succession(Demand demand) {
+        Mortal mortal = mortal();
+        StoreTap staleTap = new StoreTap(mortal.store());
+        client(staleTap, builder -> builder.closeTimeout(Duration.ofMillis(300)));
+        DirectStore stale = new DirectStore(staleTap);
+        Grant staleGrant = stale.grant(name(), demand, shortTtl());
+        mortal.die();
+        awaitFree(name());
+        DirectStore next = direct();
+        Answer answer = next.attempt(next.request(name(), demand, longTtl()));
+        assertThat(answer).isInstanceOf(Answer.Granted.class);
+        mortal.revive();
+        return new Succession(this, stale, staleGrant, next, ((Answer.Granted) answer).grant());
+    }
+
+    /** A revived client may need a moment to connect again. */
+    private static <T> T answered(Callable<T> request) {
+        return soon().ignoreExceptionsInstanceOf(LockException.class).until(request, answer -> true);
+    }
+}

@@ -1,0 +1,154 @@
+package io.holdfast.tck;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.Demand;
+import io.holdfast.DistributedReadWriteLock;
+import io.holdfast.Fairness;
+import io.holdfast.Holdfast;
+import io.holdfast.Lease;
+import io.holdfast.LockView;
+import io.holdfast.LockView.Holder;
+import io.holdfast.LockView.Waiter;
+import io.holdfast.spi.AdministeredStore;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+/** Who holds and who waits can be seen from any client. */
+@DisplayName("Views")
+abstract class ViewsContract extends StoreContract {
+
+    @Test
+    void aFreeLockShowsNobody() {
+        assertThat(client().lock(name()).inspect()).isEqualTo(LockView.free(name()));
+        assertThat(client().locks(name())).isEmpty();
+    }
+
+    @Test
+    void aHolderIsShownWithItsOriginTokenAndTimeLeft() throws Exception {
+        Holdfast holding = client();
+        try (Lease lease = holding.lock(name(), longLived()).acquire()) {
+            LockView view = client().lock(name()).inspect();
+
+            assertThat(view.name()).isEqualTo(name());
+            assertThat(view.isHeld()).isTrue();
+            assertThat(view.waiters()).isEmpty();
+            assertThat(view.holders()).singleElement().satisfies(holder -> {
+                assertThat(holder.demand()).isEqualTo(Demand.exclusive());
+                assertThat(holder.token()).isEqualTo(lease.token());
+                assertThat(holder.origin()).hasValueSatisfying(origin -> {
+                    assertThat(origin.client()).isEqualTo(holding.name());
+                    assertThat(origin.pid()).isEqualTo(ProcessHandle.current().pid());
+                    assertThat(origin.host()).isNotBlank();
+                    assertThat(origin.thread()).isEqualTo(Thread.currentThread().getName());
+                });
+                holder.timeLeft()
+                        .ifPresent(left -> assertThat(left)
+                                .isPositive()
+                                .isLessThanOrEqualTo(longTtl().plusSeconds(1)));
+                // The store's clock may differ from ours, but not by hours on a test machine.
+                holder.since()
+                        .ifPresent(since -> assertThat(
+                                        Duration.between(since, Instant.now()).abs())
+                                .isLessThan(Duration.ofHours(1)));
+            });
+        }
+    }
+
+    @Test
+    void waitersAreShownInOrder() throws Exception {
+        assumeQueueing();
+        Holdfast first = client();
+        Holdfast second = client();
+        Lease holder = client().lock(name(), longLived()).acquire();
+        CompletableFuture<Lease> one =
+                first.lock(name(), longLived().withFairness(Fairness.FIFO)).acquireAsync();
+        awaitWaiters(name(), 1);
+        CompletableFuture<Lease> two =
+                second.lock(name(), longLived().withFairness(Fairness.FIFO)).acquireAsync();
+        awaitWaiters(name(), 2);
+
+        assertThat(view(name()).waiters())
+                .extracting(waiter -> waiter.origin().orElseThrow().client())
+                .containsExactly(first.name(), second.name());
+        assertThat(view(name()).waiters()).extracting(Waiter::demand).containsOnly(Demand.exclusive());
+        holder.release();
+        get(one).release();
+        get(two).release();
+    }
+
+    @Test
+    void readersAndPermitsAreShownWithTheirDemand() throws Exception {
+        assumeSupports(Demand.shared());
+        assumeSupports(Demand.permits(2, 5));
+        DistributedReadWriteLock lock = client().readWriteLock(name());
+        Lease reader = lock.readLock().acquire();
+        Lease otherReader = client().readWriteLock(name()).readLock().acquire();
+        Lease permits = client().semaphore(name("permits"), 5).permits(2).acquire();
+
+        assertThat(view(name()).holders()).hasSize(2).extracting(Holder::demand).containsOnly(Demand.shared());
+        assertThat(view(name()).holders())
+                .extracting(Holder::token)
+                .containsExactlyInAnyOrder(reader.token(), otherReader.token());
+        assertThat(view(name("permits")).holders()).extracting(Holder::demand).containsExactly(Demand.permits(2, 5));
+        reader.release();
+        otherReader.release();
+        permits.release();
+    }
+
+    @Test
+    void locksAreListedByPrefixInOrderOfName() throws Exception {
+        Holdfast client = client();
+        Lease b = client.lock(name("list/b")).acquire();
+        Lease a = client.lock(name("list/a")).acquire();
+        Lease other = client.lock(name("other")).acquire();
+
+        assertThat(client().locks(name("list/")))
+                .extracting(LockView::name)
+                .containsExactly(name("list/a"), name("list/b"));
+        assertThat(client().locks(name("list/a")).get(0).holders())
+                .extracting(Holder::token)
+                .containsExactly(a.token());
+        a.release();
+        b.release();
+        other.release();
+        assertThat(client().locks(name(""))).isEmpty();
+    }
+
+    @Test
+    void lookingChangesNothing() throws Exception {
+        Holdfast watching = client();
+        try (Lease lease = client().lock(name(), shortLived()).acquire()) {
+            for (int i = 0; i < 20; i++) {
+                watching.lock(name()).inspect();
+                watching.locks(name());
+            }
+            assertThat(lease.isValid()).isTrue();
+            assertThat(watching.lock(name()).tryAcquire()).isEmpty();
+        }
+        awaitFree(name());
+    }
+
+    @Test
+    void aForcedReleaseLetsTheNextWaiterInAndTellsTheHolder() throws Exception {
+        assumeCan(AdministeredStore.class, "release by force");
+        CompletableFuture<io.holdfast.Loss> told = new CompletableFuture<>();
+        Lease robbed = client().lock(name(), shortLived()).acquire();
+        robbed.onLost(told::complete);
+        CompletableFuture<Lease> waiter = client().lock(name(), shortLived()).acquireAsync();
+
+        assertThat(client().administration().forceRelease(name())).isEqualTo(1);
+
+        try (Lease next = get(waiter)) {
+            assertThat(get(told).token()).isEqualTo(robbed.token());
+            assertThat(robbed.isValid()).isFalse();
+            assertThat(next.isValid()).isTrue();
+        }
+        assertThat(client().administration().forceRelease(name()))
+                .as("of a free lock")
+                .isZero();
+    }
+}

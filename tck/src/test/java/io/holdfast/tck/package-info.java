@@ -1,0 +1,4 @@
+@NullMarked
+package io.holdfast.tck;
+
+import org.jspecify.annotations.NullMarked;
