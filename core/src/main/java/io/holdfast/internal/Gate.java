@@ -74,6 +74,7 @@ final class Gate<W> {
         }
     }
 
+    private final int spins;
     private volatile Phase phase = Phase.FREE;
 
     private final ReentrantLock mutex = new ReentrantLock();
@@ -84,6 +85,14 @@ final class Gate<W> {
     private final Line<W> waiting = new Line<>();
     private boolean headCalled;
     private @Nullable W warm;
+
+    Gate() {
+        this(SPINS);
+    }
+
+    Gate(int spins) {
+        this.spins = spins;
+    }
 
     /** Enters, or joins the line and is called later: then {@link #proceed} or {@link #withdraw}. */
     boolean enter(Entry<W> entry, long nowNanos) {
@@ -259,7 +268,7 @@ final class Gate<W> {
         if (takeFree(entry)) {
             return true;
         }
-        for (int i = 0; i < SPINS && phase == Phase.TAKEN; i++) {
+        for (int i = 0; i < spins && phase == Phase.TAKEN; i++) {
             Thread.onSpinWait();
         }
         return takeFree(entry);

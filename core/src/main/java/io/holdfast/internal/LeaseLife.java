@@ -10,38 +10,17 @@ import io.holdfast.UnknownOutcomeException;
 import io.holdfast.spi.TimeSource;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
-/*
- * The life of one lease.
+/**
+ * The life of one lease, from its grant until it is released or lost. {@link LeaseState} says who ends it.
  *
- *            release()                     store: released
- *   HELD ──────────────► RELEASING ──────────────────────► RELEASED
- *    │                      │  │    store: did not answer
- *    │ deadline, store says │  └─────────────────────────► PENDING
- *    │ gone, maxHold, close │  store: was not held
- *    └──────────────► LOST ◄┘
- *
- * Whoever makes the transition out of HELD, and nobody else, gives back what the lease had: the grant at the store and
- * the place inside the gate. So both happen once, whether release(), the deadline and the keeper's news race or not.
- *
- * isValid() also looks at the clock: after a pause of this process the deadline has passed although nobody had time to
- * make the transition. For the same reason release() lets the deadline win if it has passed.
+ * <p>Thread-safe. {@link #isValid} also looks at the clock: after a pause of this process the deadline has passed although
+ * nobody had time to declare the lease lost. For the same reason {@link #release} lets a passed deadline win.
  */
 final class LeaseLife {
-
-    enum State {
-        HELD,
-        RELEASING,
-        RELEASED,
-        PENDING,
-        LOST
-    }
 
     private final Client client;
     private final Holding holding;
@@ -50,9 +29,8 @@ final class LeaseLife {
     private final String name;
     private final long token;
     private final long grantedNanos;
-    private final AtomicReference<State> state = new AtomicReference<>(State.HELD);
-    private final Queue<Consumer<Loss>> lostCallbacks = new ConcurrentLinkedQueue<>();
-    private volatile @Nullable Loss loss;
+    private final LeaseState state = new LeaseState();
+    private final LossNotice notice = new LossNotice();
     /** Told by the garbage collector if the user's handle vanished without a release. */
     private @Nullable WeakReference<HeldLease> handle;
 
@@ -81,12 +59,12 @@ final class LeaseLife {
         return token;
     }
 
-    State state() {
+    LeaseState.State state() {
         return state.get();
     }
 
     boolean isHeld() {
-        return state.get() == State.HELD;
+        return state.isHeld();
     }
 
     boolean belongsTo(Client other) {
@@ -117,14 +95,9 @@ final class LeaseLife {
 
     void requireValid() {
         if (!isValid()) {
-            Loss known = loss;
-            String why = known != null
-                    ? known.detail()
-                    : switch (state.get()) {
-                        case HELD -> "it was not renewed in time";
-                        case LOST -> "it ended early";
-                        case RELEASING, RELEASED, PENDING -> "it has been released";
-                    };
+            String why = notice.loss()
+                    .map(Loss::detail)
+                    .orElse(isHeld() ? "it was not renewed in time" : "it has been released");
             throw new LeaseLostException(name, token, why);
         }
     }
@@ -139,23 +112,15 @@ final class LeaseLife {
     }
 
     void onLost(Consumer<Loss> callback) {
-        lostCallbacks.add(callback);
-        Loss known = loss;
-        if (known != null) {
-            tell(known);
-        }
+        notice.add(callback, client::callBack);
     }
 
     ReleaseResult release() {
         if (isHeld() && endNanos() - time().nanoTime() <= 0) {
             expire();
         }
-        if (!state.compareAndSet(State.HELD, State.RELEASING)) {
-            return switch (state.get()) {
-                case LOST -> ReleaseResult.ALREADY_LOST;
-                case RELEASED -> ReleaseResult.RELEASED;
-                case HELD, RELEASING, PENDING -> ReleaseResult.PENDING;
-            };
+        if (!state.beginRelease()) {
+            return state.result();
         }
         forgetHandle();
         ReleaseResult result = handOn() ? ReleaseResult.RELEASED : giveBack();
@@ -174,7 +139,7 @@ final class LeaseLife {
     }
 
     void lose(LossReason reason, String detail) {
-        if (!state.compareAndSet(State.HELD, State.LOST)) {
+        if (!state.lose()) {
             return;
         }
         forgetHandle();
@@ -191,22 +156,22 @@ final class LeaseLife {
      * this lease is held as before.
      */
     HeldLease succeedBy(Supplier<HeldLease> successor) {
-        if (!state.compareAndSet(State.HELD, State.RELEASING)) {
+        if (!state.beginRelease()) {
             throw new LeaseLostException(name, token, "it has been released");
         }
         try {
             HeldLease lease = successor.get();
-            state.set(State.RELEASED);
+            state.finishRelease(ReleaseResult.RELEASED);
             forgetHandle();
             return lease;
         } catch (UnknownOutcomeException | LeaseLostException e) {
             // It may be another kind of hold by now, or none: this lease can no longer vouch for it.
-            state.set(State.HELD);
+            state.cancelRelease();
             client.errands().undo(holding.grant().request());
             lose(LossReason.GONE, "it could not be turned into another lease: " + e.getMessage());
             throw e;
         } catch (RuntimeException e) {
-            state.set(State.HELD);
+            state.cancelRelease();
             if (!isValid()) {
                 expire();
             }
@@ -224,19 +189,15 @@ final class LeaseLife {
         if (!acquisition.handOver(holding, now)) {
             return false;
         }
-        state.set(State.RELEASED);
+        state.finishRelease(ReleaseResult.RELEASED);
         return true;
     }
 
     private ReleaseResult giveBack() {
         ReleaseResult result = holding.end(linger());
-        switch (result) {
-            case RELEASED -> state.set(State.RELEASED);
-            case PENDING -> state.set(State.PENDING);
-            case ALREADY_LOST -> {
-                state.set(State.LOST);
-                announce(LossReason.GONE, "the store no longer knew it when it was released");
-            }
+        state.finishRelease(result);
+        if (result == ReleaseResult.ALREADY_LOST) {
+            announce(LossReason.GONE, "the store no longer knew it when it was released");
         }
         acquisition.leaveGate();
         return result;
@@ -256,18 +217,9 @@ final class LeaseLife {
     }
 
     private void announce(LossReason reason, String detail) {
-        Loss known = new Loss(name, token, reason, detail);
-        loss = known;
-        tell(known);
-        client.events().publish(() -> new LockEvent.Lost(name, token, known));
-    }
-
-    /** Each callback is taken from the queue once, whoever comes first. */
-    private void tell(Loss known) {
-        Consumer<Loss> callback;
-        while ((callback = lostCallbacks.poll()) != null) {
-            client.callBack(callback, known);
-        }
+        Loss loss = new Loss(name, token, reason, detail);
+        notice.announce(loss, client::callBack);
+        client.events().publish(() -> new LockEvent.Lost(name, token, loss));
     }
 
     private long longestEnd() {

@@ -1,0 +1,124 @@
+package io.holdfast.internal;
+
+import io.holdfast.Demand;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.locks.LockSupport;
+import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
+import org.jetbrains.lincheck.datastructures.Operation;
+import org.jetbrains.lincheck.datastructures.Validate;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+/**
+ * Explores interleavings of the gate. The counter inside is not atomic: two threads inside at once lose an update. A
+ * lost wake-up hangs, which the checker reports. A warm value that is stranded or given twice shows at the end.
+ */
+@DisplayName("The gate, over all interleavings the model checker finds")
+public class GateModelTest {
+
+    private static final long LONG_AGO = -10_000_000;
+
+    private final Gate<Warm> gate = new Gate<>(0); // spinning hides the queue from the checker
+    private int entered;
+    private final AtomicInteger warmValues = new AtomicInteger();
+
+    /** Waits its turn, patiently: the gate stays in normal mode. */
+    @Operation
+    public int enterAndLeave() {
+        Visitor visitor = new Visitor(Demand.exclusive());
+        visitor.waitInside(0);
+        int count = ++entered;
+        gate.leave(visitor, 0);
+        return count;
+    }
+
+    /** Waits its turn and has waited long when it wakes: turns the gate to starvation mode. */
+    @Operation
+    public int enterStarvedAndHandOver() {
+        Visitor visitor = new Visitor(Demand.exclusive());
+        visitor.waitInside(LONG_AGO);
+        int count = ++entered;
+        warmValues.incrementAndGet();
+        if (!gate.handOver(visitor, new Warm(), 0)) {
+            warmValues.decrementAndGet();
+            gate.leave(visitor, 0);
+        }
+        return count;
+    }
+
+    /** Enters only if that is possible at once; in any order with the others that is either so or not. */
+    @Operation
+    public void passIfFree() {
+        Visitor visitor = new Visitor(Demand.exclusive());
+        if (gate.tryEnter(visitor)) {
+            visitor.disposeOfInherited();
+            gate.leave(visitor, 0);
+        }
+    }
+
+    /** Joins the line and gives up at once unless it is inside by then. */
+    @Operation
+    public void giveUp() {
+        Visitor visitor = new Visitor(Demand.exclusive());
+        boolean inside = gate.enter(visitor, 0) || !gate.withdraw(visitor, 0);
+        visitor.disposeOfInherited();
+        if (inside) {
+            gate.leave(visitor, 0);
+        }
+    }
+
+    @Validate
+    public void nothingIsLeftAtTheGate() {
+        if (warmValues.get() != 0 || !gate.isUnused()) {
+            throw new IllegalStateException(warmValues + " warm values left, gate unused: " + gate.isUnused());
+        }
+    }
+
+    private final class Visitor extends Gate.Entry<Warm> {
+
+        private final Thread thread = Thread.currentThread();
+
+        Visitor(Demand demand) {
+            super(demand);
+        }
+
+        void waitInside(long sinceNanos) {
+            boolean inside = gate.enter(this, sinceNanos);
+            while (!inside) {
+                LockSupport.park(this);
+                inside = gate.proceed(this, 0);
+            }
+            disposeOfInherited();
+        }
+
+        void disposeOfInherited() {
+            if (takeInherited() != null) {
+                warmValues.decrementAndGet();
+            }
+        }
+
+        @Override
+        void wake() {
+            LockSupport.unpark(thread);
+        }
+
+        @Override
+        boolean accepts(Warm warm) {
+            return true;
+        }
+    }
+
+    private static final class Warm {}
+
+    @Test
+    void admitsOneAtATimeAndForgetsNobody() {
+        new ModelCheckingOptions()
+                .iterations(10)
+                .invocationsPerIteration(500)
+                .threads(3)
+                .actorsPerThread(2)
+                .actorsBefore(0)
+                .actorsAfter(1)
+                .check(GateModelTest.class);
+    }
+}
