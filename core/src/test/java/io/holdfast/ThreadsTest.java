@@ -1,0 +1,95 @@
+package io.holdfast;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.lang.reflect.InvocationTargetException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.condition.EnabledForJreRange;
+import org.junit.jupiter.api.condition.JRE;
+
+@DisplayName("Threads")
+class ThreadsTest {
+
+    private static final int MANY = 10_000;
+
+    @Test
+    void tenThousandLeasesAddNoThread() throws InterruptedException {
+        try (Holdfast holdfast = Holdfast.connect("memory:")) {
+            List<Lease> leases = new ArrayList<>();
+            leases.add(holdfast.lock("first", LockOptions.defaults().withTtl(Duration.ofSeconds(1)))
+                    .acquire());
+            int before = Thread.activeCount();
+
+            for (int i = 0; i < MANY; i++) {
+                leases.add(holdfast.lock("lease-" + i, LockOptions.defaults().withTtl(Duration.ofSeconds(1)))
+                        .acquire());
+            }
+
+            // One renewal thread may have been started meanwhile: one, not one per lease.
+            assertThat(Thread.activeCount()).isLessThanOrEqualTo(before + 1);
+            assertThat(leases).allMatch(Lease::isValid);
+        }
+    }
+
+    @Test
+    void tenThousandWaitingFuturesAddNoThreadEach() throws Exception {
+        try (Holdfast holdfast = Holdfast.connect("memory:")) {
+            DistributedLock lock = holdfast.lock("hot");
+            Lease held = lock.acquire();
+            int before = Thread.activeCount();
+            List<CompletableFuture<Lease>> futures = new ArrayList<>();
+            for (int i = 0; i < MANY; i++) {
+                CompletableFuture<Lease> future = lock.acquireAsync();
+                future.thenAccept(Lease::close);
+                futures.add(future);
+            }
+            assertThat(Thread.activeCount())
+                    .isLessThanOrEqualTo(before + 2 * Runtime.getRuntime().availableProcessors() + 8);
+
+            held.close();
+
+            CompletableFuture.allOf(futures.toArray(CompletableFuture[]::new)).get(60, TimeUnit.SECONDS);
+        }
+    }
+
+    @Test
+    @EnabledForJreRange(
+            min = JRE.JAVA_21,
+            disabledReason = "virtual threads came with Java 21; ./test --full runs this on 25")
+    void tenThousandVirtualThreadsWaitingOnLocksAllFinish() throws Exception {
+        try (Holdfast holdfast = Holdfast.connect("memory:")) {
+            ExecutorService virtual = virtualThreads();
+            List<Future<Long>> tokens = new ArrayList<>();
+            for (int i = 0; i < MANY; i++) {
+                DistributedLock lock = holdfast.lock(
+                        "lock-" + i % 10,
+                        LockOptions.defaults().withFairness(i % 2 == 0 ? Fairness.FIFO : Fairness.BALANCED));
+                tokens.add(virtual.submit(() -> {
+                    try (Lease lease = lock.acquire()) {
+                        Thread.yield();
+                        return lease.token();
+                    }
+                }));
+            }
+            for (Future<Long> token : tokens) {
+                assertThat(token.get(60, TimeUnit.SECONDS)).isPositive();
+            }
+            virtual.shutdown();
+        }
+    }
+
+    private static ExecutorService virtualThreads()
+            throws NoSuchMethodException, IllegalAccessException, InvocationTargetException {
+        return (ExecutorService)
+                Executors.class.getMethod("newVirtualThreadPerTaskExecutor").invoke(null);
+    }
+}
