@@ -6,6 +6,7 @@ import io.holdfast.LockOptions;
 import io.holdfast.Loss;
 import io.holdfast.LossReason;
 import io.holdfast.ReleaseResult;
+import io.holdfast.Renewal;
 import io.holdfast.UnknownOutcomeException;
 import io.holdfast.spi.TimeSource;
 import java.lang.ref.WeakReference;
@@ -47,7 +48,10 @@ final class LeaseLife {
 
     HeldLease newHandle() {
         HeldLease lease = new HeldLease(this);
-        handle = client.leaks().watch(lease, this);
+        if (options.renewal() == Renewal.AUTO) {
+            // A fixed lease may well be left to run out; one that is renewed for ever must not be forgotten.
+            handle = client.leaks().watch(lease, this);
+        }
         return lease;
     }
 
