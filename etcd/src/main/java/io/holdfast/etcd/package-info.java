@@ -1,4 +1,4 @@
-/** Locks in etcd. Start at EtcdStores. */
+/** Locks in etcd. Start at {@link io.holdfast.etcd.EtcdStores}. */
 @NullMarked
 package io.holdfast.etcd;
 

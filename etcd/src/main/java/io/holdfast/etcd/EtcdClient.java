@@ -1,0 +1,261 @@
+package io.holdfast.etcd;
+
+import io.grpc.Attributes;
+import io.grpc.CallOptions;
+import io.grpc.Channel;
+import io.grpc.ClientCall;
+import io.grpc.ClientInterceptor;
+import io.grpc.ClientStreamTracer;
+import io.grpc.ForwardingClientCall.SimpleForwardingClientCall;
+import io.grpc.Metadata;
+import io.grpc.MethodDescriptor;
+import io.grpc.Status;
+import io.grpc.stub.ClientCalls;
+import io.grpc.stub.StreamObserver;
+import io.holdfast.etcd.internal.wire.AuthGrpc;
+import io.holdfast.etcd.internal.wire.AuthenticateRequest;
+import io.holdfast.spi.Deadline;
+import io.holdfast.spi.StoreContext;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Calls etcd: one request, one answer, one deadline, whichever member answers.
+ *
+ * <p>A request that certainly was not applied goes on to the next member by itself. One that may have been is repeated
+ * only if the caller says that it may be. Thread-safe.
+ */
+final class EtcdClient implements AutoCloseable {
+
+    private static final Metadata.Key<String> TOKEN = Metadata.Key.of("token", Metadata.ASCII_STRING_MARSHALLER);
+    private static final Metadata.Key<String> HAS_LEADER =
+            Metadata.Key.of("hasleader", Metadata.ASCII_STRING_MARSHALLER);
+
+    /** A member silent for this long is left, however short the caller's deadline. */
+    private static final long SILENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(300);
+
+    /** Beyond its deadline gRPC itself must end a call; this long after it we do. */
+    private static final long GRACE_NANOS = TimeUnit.SECONDS.toNanos(1);
+
+    /** Whether a request may be sent again when nobody knows what became of it. */
+    enum Repeat {
+        NEVER,
+        /** Twice is the same as once. */
+        HARMLESS
+    }
+
+    private final EtcdSettings settings;
+    private final StoreContext context;
+    private final Endpoints endpoints;
+    private final ReentrantLock loggingIn = new ReentrantLock();
+    private volatile @Nullable String token;
+
+    EtcdClient(EtcdSettings settings, @Nullable Channel given, StoreContext context) {
+        this.settings = settings;
+        this.context = context;
+        ClientInterceptor headers = new Headers();
+        this.endpoints = given == null
+                ? new Endpoints(settings, "holdfast-" + context.clientName() + "-etcd", headers)
+                : new Endpoints(settings, given, headers);
+    }
+
+    Endpoints endpoints() {
+        return endpoints;
+    }
+
+    <Q, R> R call(MethodDescriptor<Q, R> method, Q request, Repeat repeat, Deadline deadline) {
+        Deadline limit = deadline.within(settings.timeout());
+        logIn(limit);
+        boolean loggedInAgain = false;
+        int triesLeft = endpoints.count();
+        while (true) {
+            long left = limit.remainingNanos();
+            if (left <= 0) {
+                throw RpcFailure.of(Status.DEADLINE_EXCEEDED.withDescription("no time left to ask"), false);
+            }
+            triesLeft--;
+            // One silent member must leave time to ask another.
+            long budget = repeat == Repeat.HARMLESS && triesLeft > 0 ? left / 2 : left;
+            try {
+                return await(start(method, request, budget), budget);
+            } catch (RpcFailure failure) {
+                if (failure.wantsLogin() && settings.login().isPresent() && !loggedInAgain) {
+                    loggedInAgain = true;
+                    triesLeft++;
+                    token = null;
+                    logIn(limit);
+                    continue;
+                }
+                boolean again = failure.isOfMember() && (failure.isNotApplied() || repeat == Repeat.HARMLESS);
+                if (!again || triesLeft <= 0 || limit.hasPassed()) {
+                    throw failure;
+                }
+            }
+        }
+    }
+
+    /** As {@link #call}, for threads that must not wait: one try, answered on an I/O or background thread. */
+    <Q, R> CompletableFuture<R> callAsync(MethodDescriptor<Q, R> method, Q request) {
+        Duration timeout = settings.timeout();
+        if (settings.login().isPresent()) {
+            return CompletableFuture.supplyAsync(
+                    () -> call(method, request, Repeat.NEVER, Deadline.after(context.time(), timeout)),
+                    context.background());
+        }
+        return start(method, request, timeout.toNanos());
+    }
+
+    /** Makes sure of a login, if one is needed. */
+    void logIn(Deadline limit) {
+        Optional<EtcdSettings.Login> login = settings.login();
+        if (login.isEmpty() || token != null) {
+            return;
+        }
+        loggingIn.lock();
+        try {
+            if (token == null) {
+                AuthenticateRequest request = AuthenticateRequest.newBuilder()
+                        .setName(login.get().user())
+                        .setPassword(login.get().password())
+                        .build();
+                token = authenticate(request, limit);
+            }
+        } finally {
+            loggingIn.unlock();
+        }
+    }
+
+    /** Whether the next call must wait for a login first. */
+    boolean needsLogin() {
+        return settings.login().isPresent() && token == null;
+    }
+
+    void forgetLogin() {
+        token = null;
+    }
+
+    /** Logging in takes no lock: whatever becomes of it, it may be tried again. */
+    private String authenticate(AuthenticateRequest request, Deadline limit) {
+        RpcFailure last = null;
+        for (int i = 0; i < endpoints.count() && !limit.hasPassed(); i++) {
+            try {
+                long budget = limit.remainingNanos();
+                return await(start(AuthGrpc.getAuthenticateMethod(), request, budget), budget)
+                        .getToken();
+            } catch (RpcFailure failure) {
+                last = failure;
+                if (!failure.isOfMember()) {
+                    break;
+                }
+            }
+        }
+        String why = last == null ? "no time left" : String.valueOf(last.getMessage());
+        throw RpcFailure.of(Status.UNAVAILABLE.withDescription("cannot log in: " + why), false);
+    }
+
+    private <Q, R> CompletableFuture<R> start(MethodDescriptor<Q, R> method, Q request, long budgetNanos) {
+        Endpoints.Member member = endpoints.current();
+        SentMark mark = new SentMark();
+        long startedNanos = System.nanoTime();
+        CallOptions options = CallOptions.DEFAULT
+                .withDeadlineAfter(budgetNanos, TimeUnit.NANOSECONDS)
+                .withExecutor(Runnable::run)
+                .withStreamTracerFactory(mark);
+        CompletableFuture<R> answer = new CompletableFuture<>();
+        ClientCall<Q, R> call = member.channel().newCall(method, options);
+        ClientCalls.asyncUnaryCall(call, request, new StreamObserver<R>() {
+            @Override
+            public void onNext(R value) {
+                answer.complete(value);
+            }
+
+            @Override
+            public void onError(Throwable error) {
+                RpcFailure failure = RpcFailure.of(Status.fromThrowable(error), mark.sent);
+                boolean impatient = failure.isTimeout() && System.nanoTime() - startedNanos < SILENCE_NANOS;
+                if (failure.isOfMember() && !impatient) {
+                    endpoints.leave(member);
+                }
+                answer.completeExceptionally(failure);
+            }
+
+            @Override
+            public void onCompleted() {
+                // Has its value, or ends below as one that will never have it.
+                answer.completeExceptionally(
+                        RpcFailure.of(Status.INTERNAL.withDescription("an answer without content"), true));
+            }
+        });
+        return answer;
+    }
+
+    /** Does not react to interrupts: the deadline is near, and the request is on its way. */
+    private static <R> R await(CompletableFuture<R> answer, long budgetNanos) {
+        boolean interrupted = false;
+        long endNanos = System.nanoTime() + budgetNanos + GRACE_NANOS;
+        try {
+            while (true) {
+                try {
+                    return answer.get(endNanos - System.nanoTime(), TimeUnit.NANOSECONDS);
+                } catch (InterruptedException e) {
+                    interrupted = true;
+                } catch (TimeoutException e) {
+                    throw RpcFailure.of(Status.DEADLINE_EXCEEDED.withDescription("no answer"), true);
+                } catch (ExecutionException e) {
+                    throw e.getCause() instanceof RpcFailure failure
+                            ? failure
+                            : RpcFailure.of(Status.fromThrowable(e.getCause()), true);
+                }
+            }
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    @Override
+    public void close() {
+        endpoints.close();
+    }
+
+    /** Knows whether a request ever got as far as a connection. */
+    private static final class SentMark extends ClientStreamTracer.Factory {
+
+        volatile boolean sent;
+
+        @Override
+        public ClientStreamTracer newClientStreamTracer(ClientStreamTracer.StreamInfo info, Metadata headers) {
+            return new ClientStreamTracer() {
+                @Override
+                public void streamCreated(Attributes transport, Metadata sentHeaders) {
+                    sent = true;
+                }
+            };
+        }
+    }
+
+    /** Says who we are, and that a member without a leader should say so at once instead of letting us wait. */
+    private final class Headers implements ClientInterceptor {
+        @Override
+        public <Q, R> ClientCall<Q, R> interceptCall(MethodDescriptor<Q, R> method, CallOptions options, Channel next) {
+            return new SimpleForwardingClientCall<>(next.newCall(method, options)) {
+                @Override
+                public void start(Listener<R> listener, Metadata headers) {
+                    headers.put(HAS_LEADER, "true");
+                    String current = token;
+                    if (current != null && !method.equals(AuthGrpc.getAuthenticateMethod())) {
+                        headers.put(TOKEN, current);
+                    }
+                    super.start(listener, headers);
+                }
+            };
+        }
+    }
+}

@@ -1,0 +1,189 @@
+package io.holdfast.etcd;
+
+import com.google.protobuf.ByteString;
+import io.holdfast.LossReason;
+import io.holdfast.spi.Grant;
+import io.holdfast.spi.LossListener;
+import io.holdfast.spi.Request;
+import io.holdfast.spi.TicketListener;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One request's key in a lock's line, from before it is written until it is gone. Thread-safe.
+ *
+ * <p>Its listeners are called under its monitor, so that once it has ended nobody hears of it any more.
+ */
+final class Place {
+
+    /** What is known of the key. */
+    enum State {
+        /** Written, perhaps: no answer yet. */
+        ASKING,
+        /** In line. */
+        WAITING,
+        /** First in line, or admitted beside others. */
+        HELD,
+        /** Nobody wants it any more; its key is to go, and nobody hears of it. */
+        OVER
+    }
+
+    private final Request request;
+    private final ByteString key;
+    private final @Nullable TicketListener listener;
+    private final LossListener losses;
+
+    private State state = State.ASKING; // guarded by this
+    private volatile Session session;
+    private volatile @Nullable Session next; // an own lease the key may have moved to, with the answer still out
+    private volatile TicketNote note;
+    private volatile long revision;
+    private volatile long baseNanos;
+    private volatile long keptUntilNanos;
+    private volatile @Nullable Wait wait;
+
+    Place(
+            Request request,
+            ByteString key,
+            Session session,
+            TicketNote note,
+            @Nullable TicketListener listener,
+            LossListener losses) {
+        this.request = request;
+        this.key = key;
+        this.session = session;
+        this.note = note;
+        this.listener = listener;
+        this.losses = losses;
+        keep(session.baseNanos(), session.ttl());
+    }
+
+    Request request() {
+        return request;
+    }
+
+    ByteString key() {
+        return key;
+    }
+
+    Session session() {
+        return session;
+    }
+
+    void moveTo(Session newSession) {
+        session = newSession;
+    }
+
+    @Nullable
+    Session next() {
+        return next;
+    }
+
+    void mayMoveTo(@Nullable Session newSession) {
+        next = newSession;
+    }
+
+    TicketNote note() {
+        return note;
+    }
+
+    void note(TicketNote newNote) {
+        note = newNote;
+    }
+
+    /** The create revision of its key, which is the token; zero while unknown. */
+    long revision() {
+        return revision;
+    }
+
+    long baseNanos() {
+        return baseNanos;
+    }
+
+    /** Until when the engine wants it without saying so again. */
+    long keptUntilNanos() {
+        return keptUntilNanos;
+    }
+
+    /** The engine asked for it, and the store extended it. Never shortens. */
+    void keep(long newBaseNanos, Duration ttl) {
+        baseNanos = newBaseNanos;
+        long until = newBaseNanos + ttl.toNanos();
+        if (keptUntilNanos == 0 || until - keptUntilNanos > 0) {
+            keptUntilNanos = until;
+        }
+    }
+
+    synchronized State state() {
+        return state;
+    }
+
+    /** Its key is written; it waits. False if it has ended meanwhile. */
+    synchronized boolean waits(long createRevision) {
+        revision = createRevision;
+        return advance(State.ASKING, State.WAITING);
+    }
+
+    /** It was admitted at once. False if it has ended meanwhile. */
+    synchronized boolean holds(long createRevision) {
+        revision = createRevision;
+        return advance(State.ASKING, State.HELD);
+    }
+
+    void waiting(Wait newWait) {
+        wait = newWait;
+    }
+
+    @Nullable
+    Wait waiting() {
+        return wait;
+    }
+
+    Grant grant() {
+        return new Grant(request, revision, session.ttl(), baseNanos, this);
+    }
+
+    /** It is its turn. */
+    synchronized void admitted() {
+        if (state != State.WAITING || listener == null) {
+            return;
+        }
+        if (session.isOver()) {
+            lost(LossReason.GONE, "its session has ended");
+            return;
+        }
+        state = State.HELD;
+        listener.granted(grant());
+    }
+
+    /** Its key is gone, or will be without our doing. */
+    synchronized void lost(LossReason reason, String why) {
+        State before = state;
+        state = State.OVER;
+        if (before == State.WAITING && listener != null) {
+            listener.lost(why);
+        } else if (before == State.HELD) {
+            losses.lost(request.owner(), reason, why);
+        }
+    }
+
+    /** Nobody wants it any more. After this nobody hears of it. */
+    void end() {
+        Wait current;
+        synchronized (this) {
+            state = State.OVER;
+            current = wait;
+        }
+        if (current != null) {
+            current.close();
+        }
+    }
+
+    private boolean advance(State from, State to) {
+        if (state != from) {
+            return false;
+        }
+        state = to;
+        return true;
+    }
+}

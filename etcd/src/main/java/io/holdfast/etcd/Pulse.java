@@ -1,0 +1,114 @@
+package io.holdfast.etcd;
+
+import com.google.protobuf.ByteString;
+import io.holdfast.etcd.internal.wire.KVGrpc;
+import io.holdfast.etcd.internal.wire.KeyValue;
+import io.holdfast.etcd.internal.wire.LeaseGrpc;
+import io.holdfast.etcd.internal.wire.LeaseKeepAliveRequest;
+import io.holdfast.etcd.internal.wire.LeaseKeepAliveResponse;
+import io.holdfast.etcd.internal.wire.ResponseOp;
+import io.holdfast.etcd.internal.wire.TxnRequest;
+import io.holdfast.etcd.internal.wire.TxnResponse;
+import io.holdfast.spi.Deadline;
+import io.holdfast.spi.TimeSource;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashMap;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/*
+ * Extends a lease and proves that it was.
+ *
+ * A keep-alive is answered by whoever believes to lead, out of its memory, without asking the others. A leader that was
+ * paused or cut off goes on believing for a while: its answer extends nothing, the lease is running out at the new one. So a
+ * keep-alive counts only with a proof: a read sent after its answer came, which etcd answers only after a majority has
+ * confirmed the leader, and which shows the same raft term. Then the leader that extended the lease was still the leader
+ * afterwards. (The term of a keep-alive's answer is taken before the lease is extended, by the member we talk to; leaders
+ * of later terms are fine, and one of an earlier term would make the two terms differ.) If terms differ the leader changed
+ * in between: once more.
+ *
+ * The same read tells which of our keys are still there. "No such lease" is not believed on its own either: a leader
+ * that has just been elected may not have applied the grant of it yet. A lease is gone when its keys are.
+ */
+final class Pulse {
+
+    /** Below etcd's limit of 128 operations in a transaction. */
+    private static final int READS_AT_ONCE = 100;
+
+    private static final int TRIES = 2;
+
+    /** What a pulse found. */
+    enum Verdict {
+        /** The lease runs anew from the base. */
+        EXTENDED,
+        /** etcd knows no such lease. */
+        NO_LEASE,
+        /** Leaders changed: nothing is proven. */
+        UNPROVEN
+    }
+
+    /**
+     * @param verdict of the lease
+     * @param baseNanos just before the keep-alive was sent
+     * @param found the keys that are there
+     */
+    record Finding(Verdict verdict, long baseNanos, Map<ByteString, KeyValue> found) {
+
+        Optional<KeyValue> key(ByteString key) {
+            return Optional.ofNullable(found.get(key));
+        }
+    }
+
+    private final EtcdClient client;
+    private final TimeSource time;
+
+    Pulse(EtcdClient client, TimeSource time) {
+        this.client = client;
+        this.time = time;
+    }
+
+    /** @throws RpcFailure if etcd does not answer */
+    Finding take(long lease, Collection<ByteString> keys, Deadline deadline) {
+        Finding finding = null;
+        for (int i = 0; i < TRIES; i++) {
+            long baseNanos = time.nanoTime();
+            LeaseKeepAliveResponse kept = client.call(
+                    LeaseGrpc.getLeaseKeepAliveMethod(),
+                    LeaseKeepAliveRequest.newBuilder().setId(lease).build(),
+                    EtcdClient.Repeat.HARMLESS,
+                    deadline);
+            Map<ByteString, KeyValue> found = new HashMap<>();
+            boolean sameTerm = read(keys, kept.getHeader().getRaftTerm(), found, deadline);
+            if (kept.getTtl() <= 0) {
+                return new Finding(Verdict.NO_LEASE, baseNanos, found);
+            }
+            if (sameTerm) {
+                return new Finding(Verdict.EXTENDED, baseNanos, found);
+            }
+            finding = new Finding(Verdict.UNPROVEN, baseNanos, found);
+        }
+        return finding;
+    }
+
+    /** Whether all answers were of that term. */
+    private boolean read(Collection<ByteString> keys, long term, Map<ByteString, KeyValue> found, Deadline deadline) {
+        boolean sameTerm = true;
+        List<ByteString> all = new ArrayList<>(new LinkedHashSet<>(keys));
+        for (int from = 0; from < all.size(); from += READS_AT_ONCE) {
+            TxnRequest.Builder reads = TxnRequest.newBuilder();
+            for (ByteString key : all.subList(from, Math.min(all.size(), from + READS_AT_ONCE))) {
+                reads.addSuccess(Txns.read(Txns.key(key)));
+            }
+            TxnResponse response =
+                    client.call(KVGrpc.getTxnMethod(), reads.build(), EtcdClient.Repeat.HARMLESS, deadline);
+            sameTerm &= response.getHeader().getRaftTerm() == term;
+            for (ResponseOp op : response.getResponsesList()) {
+                op.getResponseRange().getKvsList().forEach(kv -> found.put(kv.getKey(), kv));
+            }
+        }
+        return sameTerm;
+    }
+}

@@ -1,0 +1,155 @@
+package io.holdfast.etcd;
+
+import com.google.protobuf.ByteString;
+import io.holdfast.StoreUnavailableException;
+import io.holdfast.etcd.internal.wire.KeyValue;
+import io.holdfast.spi.Claim;
+import io.holdfast.spi.Deadline;
+import io.holdfast.spi.Grant;
+import io.holdfast.spi.RenewalAnswer;
+import io.holdfast.spi.RenewalRequest;
+import io.holdfast.spi.Ticket;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** Renews a batch of claims: per session one keep-alive and one read of all their keys. */
+final class Renewals {
+
+    /** Gives a place a longer lease. */
+    @FunctionalInterface
+    interface Mover {
+        RenewalAnswer move(Place place, Duration ttl, Deadline deadline);
+    }
+
+    private final Sessions sessions;
+
+    Renewals(Sessions sessions) {
+        this.sessions = sessions;
+    }
+
+    List<RenewalAnswer> renew(List<RenewalRequest> renewals, Deadline deadline, Mover mover) {
+        List<@Nullable RenewalAnswer> answers = new ArrayList<>(Collections.nCopies(renewals.size(), null));
+        Map<Session, List<Integer>> bySession = new LinkedHashMap<>();
+        for (int i = 0; i < renewals.size(); i++) {
+            Place place = placeOf(renewals.get(i).claim());
+            if (place == null || place.state() == Place.State.OVER) {
+                answers.set(i, new RenewalAnswer.Gone("its key in etcd is gone or going"));
+            } else {
+                bySession
+                        .computeIfAbsent(place.session(), session -> new ArrayList<>())
+                        .add(i);
+            }
+        }
+        bySession.forEach((session, batch) -> renew(session, batch, renewals, answers, deadline, mover));
+        List<RenewalAnswer> complete = new ArrayList<>(answers.size());
+        for (RenewalAnswer answer : answers) {
+            complete.add(Objects.requireNonNull(answer));
+        }
+        return complete;
+    }
+
+    private void renew(
+            Session session,
+            List<Integer> batch,
+            List<RenewalRequest> renewals,
+            List<@Nullable RenewalAnswer> answers,
+            Deadline deadline,
+            Mover mover) {
+        List<ByteString> wanted = new ArrayList<>();
+        for (int i : batch) {
+            Place place = placeOf(renewals.get(i).claim());
+            if (place != null) {
+                wanted.add(place.key());
+                Wait wait = place.waiting();
+                if (wait != null && place.state() == Place.State.WAITING) {
+                    wanted.add(wait.nearest());
+                }
+            }
+        }
+        Pulse.@Nullable Finding finding = null;
+        @Nullable RpcFailure failure = null;
+        try {
+            finding = sessions.extend(session, wanted, deadline);
+        } catch (RpcFailure e) {
+            failure = e;
+        }
+        for (int i : batch) {
+            RenewalRequest renewal = renewals.get(i);
+            Place place = placeOf(renewal.claim());
+            if (place == null) {
+                continue;
+            }
+            RenewalAnswer answer;
+            if (finding == null) {
+                answer = unsettled(place, failure);
+            } else {
+                answer = judge(place, session, finding);
+                if (answer instanceof RenewalAnswer.Extended
+                        && renewal.claim() instanceof Grant
+                        && renewal.ttl().compareTo(session.ttl()) > 0) {
+                    answer = move(place, renewal.ttl(), deadline, mover);
+                }
+            }
+            answers.set(i, answer);
+        }
+    }
+
+    private RenewalAnswer judge(Place place, Session session, Pulse.Finding finding) {
+        Optional<KeyValue> key = finding.key(place.key());
+        if (key.isEmpty()) {
+            place.end();
+            sessions.forget(place);
+            return new RenewalAnswer.Gone("its key in etcd is gone: its lease ended, or somebody deleted it");
+        }
+        long lease = key.get().getLease();
+        Session next = place.next();
+        if (next != null && lease == next.lease()) {
+            // A move whose answer never came had been made: the next renewal extends the right lease.
+            sessions.move(place, next);
+            place.mayMoveTo(null);
+            return new RenewalAnswer.Unsettled(
+                    new StoreUnavailableException(place.request().name(), "its key has just moved to another lease"));
+        }
+        if (lease != session.lease()) {
+            return new RenewalAnswer.Gone("somebody bound its key in etcd to another lease");
+        }
+        if (finding.verdict() != Pulse.Verdict.EXTENDED) {
+            return new RenewalAnswer.Unsettled(new StoreUnavailableException(
+                    place.request().name(), "etcd is changing its leader, so the renewal proves nothing"));
+        }
+        Wait wait = place.waiting();
+        if (wait != null
+                && place.state() == Place.State.WAITING
+                && finding.key(wait.nearest()).isEmpty()) {
+            wait.look();
+        }
+        place.keep(finding.baseNanos(), session.ttl());
+        return new RenewalAnswer.Extended(finding.baseNanos(), session.ttl());
+    }
+
+    private RenewalAnswer move(Place place, Duration ttl, Deadline deadline, Mover mover) {
+        try {
+            return mover.move(place, ttl, deadline);
+        } catch (RpcFailure failure) {
+            return unsettled(place, failure);
+        }
+    }
+
+    private static RenewalAnswer unsettled(Place place, @Nullable RpcFailure failure) {
+        String name = place.request().name();
+        return new RenewalAnswer.Unsettled(
+                failure == null ? new StoreUnavailableException(name, "no answer") : failure.about(name));
+    }
+
+    private static @Nullable Place placeOf(Claim claim) {
+        Object handle = claim instanceof Grant grant ? grant.handle() : ((Ticket) claim).handle();
+        return handle instanceof Place place ? place : null;
+    }
+}

@@ -1,0 +1,144 @@
+package io.holdfast.etcd;
+
+import com.google.protobuf.ByteString;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
+
+/** A lease of etcd and the keys that live and die with it. Thread-safe. */
+final class Session {
+
+    /** Whose lease it is. */
+    enum Kind {
+        /** For all locks of one ttl. */
+        COMMON,
+        /** For one lock that was extended beyond its ttl. */
+        OWN,
+        /** The user's: kept alive by us, ended by him. */
+        GIVEN
+    }
+
+    private final long lease;
+    private final Duration ttl;
+    private final Kind kind;
+    private final String idPrefix;
+    private final AtomicLong numbers = new AtomicLong();
+    private final Map<ByteString, Place> places = new ConcurrentHashMap<>();
+    private final Set<ByteString> doubts = ConcurrentHashMap.newKeySet();
+    private final AtomicLong baseNanos;
+    private volatile boolean over;
+    private volatile boolean announced;
+    private volatile long sweptNanos;
+    private volatile long usedNanos;
+    private volatile WatchHub.@Nullable Watch watch;
+
+    Session(long lease, Duration ttl, Kind kind, String clientId, long baseNanos) {
+        this.lease = lease;
+        this.ttl = ttl;
+        this.kind = kind;
+        // Several clients may be given the same lease: their numbers must not meet.
+        String own = Long.toHexString(lease) + "-";
+        this.idPrefix = kind == Kind.GIVEN ? own + clientId.substring(0, 12) + "-" : own;
+        this.baseNanos = new AtomicLong(baseNanos);
+        this.sweptNanos = baseNanos;
+        this.usedNanos = baseNanos;
+    }
+
+    long lease() {
+        return lease;
+    }
+
+    /** What etcd really grants. */
+    Duration ttl() {
+        return ttl;
+    }
+
+    Kind kind() {
+        return kind;
+    }
+
+    /** The last part of a key that was never used and never will be again. */
+    String nextId() {
+        return idPrefix + numbers.incrementAndGet();
+    }
+
+    /** Whether a key's last part is one of {@link #nextId}. */
+    boolean isOwnId(String id) {
+        return id.startsWith(idPrefix);
+    }
+
+    /** Just before the request was sent by which etcd last extended the lease. */
+    long baseNanos() {
+        return baseNanos.get();
+    }
+
+    void extended(long newBaseNanos) {
+        baseNanos.accumulateAndGet(newBaseNanos, (a, b) -> a - b > 0 ? a : b);
+    }
+
+    boolean isExpired(long nowNanos) {
+        return nowNanos - baseNanos.get() >= ttl.toNanos();
+    }
+
+    /** Keys somebody wants. What else is found of this session is an orphan. */
+    Map<ByteString, Place> places() {
+        return places;
+    }
+
+    /** Keys nobody wants that may exist, or may yet come to exist. */
+    Set<ByteString> doubts() {
+        return doubts;
+    }
+
+    boolean isOver() {
+        return over;
+    }
+
+    void end() {
+        over = true;
+        WatchHub.Watch current = watch;
+        if (current != null) {
+            current.close();
+        }
+    }
+
+    /** Whether its own key is known to be written. */
+    boolean isAnnounced() {
+        return announced;
+    }
+
+    void announced() {
+        announced = true;
+    }
+
+    void watchedBy(WatchHub.Watch newWatch) {
+        watch = newWatch;
+        if (over) {
+            newWatch.close();
+        }
+    }
+
+    long sweptNanos() {
+        return sweptNanos;
+    }
+
+    void swept(long atNanos) {
+        sweptNanos = atNanos;
+    }
+
+    long usedNanos() {
+        return usedNanos;
+    }
+
+    void used(long atNanos) {
+        usedNanos = atNanos;
+    }
+
+    @Override
+    public String toString() {
+        return "lease " + Long.toHexString(lease);
+    }
+}

@@ -1,0 +1,55 @@
+package io.holdfast.etcd;
+
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.TimeUnit;
+
+/** The real {@code etcdctl}, as others use it. */
+final class Etcdctl {
+
+    private final List<String> start;
+
+    Etcdctl(String endpoint, String... options) {
+        start = new ArrayList<>(List.of("etcdctl", "--endpoints", endpoint));
+        start.addAll(List.of(options));
+    }
+
+    /** Runs to its end and returns what it printed. */
+    String run(String... arguments) {
+        try {
+            Process process = launch(arguments);
+            String output = new String(process.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
+            if (!process.waitFor(30, TimeUnit.SECONDS) || process.exitValue() != 0) {
+                throw new IllegalStateException("etcdctl " + List.of(arguments) + ": " + output);
+            }
+            return output;
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    /** The keys that begin so. */
+    List<String> keys(String prefix) {
+        return run("get", "--prefix", "--keys-only", prefix)
+                .lines()
+                .filter(line -> !line.isEmpty())
+                .toList();
+    }
+
+    Process launch(String... arguments) {
+        List<String> command = new ArrayList<>(start);
+        command.addAll(List.of(arguments));
+        ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
+        builder.environment().put("ETCDCTL_API", "3");
+        try {
+            return builder.start();
+        } catch (IOException e) {
+            throw new UncheckedIOException("etcdctl does not start; install it with: apt-get install etcd-client", e);
+        }
+    }
+}
