@@ -143,7 +143,7 @@ record Standing(boolean present, List<Obstacle> obstacles, boolean whole, long r
     }
 
     /** Whom to watch: the nearest. Permits watch them all. */
-    Obstacle nearest() {
-        return obstacles.get(obstacles.size() - 1);
+    ByteString nearest() {
+        return obstacles.get(obstacles.size() - 1).key();
     }
 }

@@ -57,7 +57,7 @@ final class Wait implements WatchHub.Watcher, AutoCloseable {
 
     /** Whose going is waited for. */
     synchronized ByteString nearest() {
-        return standing.nearest().key();
+        return standing.nearest();
     }
 
     @Override
@@ -92,9 +92,10 @@ final class Wait implements WatchHub.Watcher, AutoCloseable {
             if (left.obstacles().size() == standing.obstacles().size()) {
                 return;
             }
-            standing = left;
             if (!left.admits(demand)) {
-                if (!(demand instanceof Demand.Permits)) {
+                if (demand instanceof Demand.Permits) {
+                    standing = left;
+                } else {
                     look();
                 }
                 return;
@@ -164,7 +165,7 @@ final class Wait implements WatchHub.Watcher, AutoCloseable {
 
     private void watchNearest() {
         boolean all = demand instanceof Demand.Permits;
-        ByteString key = all ? line : standing.nearest().key();
+        ByteString key = all ? line : standing.nearest();
         if (watch != null && watch.key().equals(key)) {
             return;
         }

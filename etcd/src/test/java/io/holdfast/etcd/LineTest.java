@@ -19,6 +19,8 @@ import io.holdfast.spi.Request;
 import io.holdfast.spi.Withdrawal;
 import java.time.Duration;
 import java.util.List;
+import java.util.Locale;
+import java.util.Objects;
 import java.util.UUID;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -332,7 +334,7 @@ class LineTest {
                 "{a}",
                 "x}y",
                 "😀",
-                name.toUpperCase(java.util.Locale.ROOT));
+                name.toUpperCase(Locale.ROOT));
         for (String each : names) {
             assertThat(one.attempt(each)).as(each).isInstanceOf(Answer.Granted.class);
         }
@@ -348,9 +350,8 @@ class LineTest {
     void p8ClosingGivesTheLeasesBack() {
         Grant grant = one.grant(name);
         one.release(grant);
-        String lease = Long.toHexString(((Place) java.util.Objects.requireNonNull(grant.handle()))
-                .session()
-                .lease());
+        String lease = Long.toHexString(
+                ((Place) Objects.requireNonNull(grant.handle())).session().lease());
         assertThat(etcdctl.run("lease", "list")).contains(lease);
 
         one.close();

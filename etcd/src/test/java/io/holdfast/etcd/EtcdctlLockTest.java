@@ -1,0 +1,171 @@
+package io.holdfast.etcd;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.holdfast.Demand;
+import io.holdfast.etcd.TestClient.Waiter;
+import io.holdfast.servers.EtcdServer;
+import io.holdfast.spi.Answer;
+import io.holdfast.spi.Grant;
+import io.holdfast.spi.RenewalAnswer;
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.nio.charset.StandardCharsets;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+@DisplayName("In one line with etcdctl lock and Go's concurrency.Mutex")
+class EtcdctlLockTest {
+
+    private static EtcdServer server;
+    private static Etcdctl etcdctl;
+
+    private final String name = "lock-" + UUID.randomUUID();
+    private TestClient client;
+
+    @BeforeAll
+    static void startServer() {
+        server = EtcdServer.start();
+        etcdctl = new Etcdctl(server.endpoint());
+    }
+
+    @AfterAll
+    static void stopServer() {
+        server.close();
+    }
+
+    @BeforeEach
+    void connect() {
+        client = TestClient.of("etcd://127.0.0.1:" + server.port());
+    }
+
+    @AfterEach
+    void disconnect() {
+        client.close();
+    }
+
+    @Test
+    void weWaitForIt() throws Exception {
+        ForeignLock foreign = new ForeignLock("holdfast/" + name);
+        foreign.held.get(20, TimeUnit.SECONDS);
+
+        assertThat(client.attempt(name)).isInstanceOf(Answer.Refused.class);
+        Waiter waiter = client.enqueue(name);
+        assertThat(client.renew(waiter.ticket)).isInstanceOf(RenewalAnswer.Extended.class);
+        assertThat(waiter.isGranted()).isFalse();
+        foreign.release();
+        waiter.arrived();
+    }
+
+    @Test
+    void itWaitsForUs() throws Exception {
+        Grant grant = client.grant(name);
+        ForeignLock foreign = new ForeignLock("holdfast/" + name);
+        await().until(() -> etcdctl.keys("holdfast/" + name + "/").size() == 2);
+
+        assertThat(foreign.held).isNotDone();
+        client.release(grant);
+        foreign.held.get(20, TimeUnit.SECONDS);
+        foreign.release();
+    }
+
+    @Test
+    void itWaitsForAllReadersAndTheyForIt() throws Exception {
+        Grant one = client.grant(client.request(name, Demand.shared(), TestClient.TTL));
+        Grant two = client.grant(client.request(name, Demand.shared(), TestClient.TTL));
+        ForeignLock foreign = new ForeignLock("holdfast/" + name);
+        await().until(() -> etcdctl.keys("holdfast/" + name + "/").size() == 3);
+        Waiter late = client.enqueue(client.request(name, Demand.shared(), TestClient.TTL));
+
+        client.release(one);
+        assertThat(foreign.held).isNotDone();
+        client.release(two);
+        foreign.held.get(20, TimeUnit.SECONDS);
+        assertThat(late.isGranted()).isFalse();
+        foreign.release();
+        late.arrived();
+    }
+
+    @Test
+    void bothAreServedInOrderOfArrival() throws Exception {
+        Grant held = client.grant(name);
+        ForeignLock second = new ForeignLock("holdfast/" + name);
+        await().until(() -> etcdctl.keys("holdfast/" + name + "/").size() == 2);
+        Waiter third = client.enqueue(name);
+        ForeignLock fourth = new ForeignLock("holdfast/" + name);
+        await().until(() -> etcdctl.keys("holdfast/" + name + "/").size() == 4);
+
+        client.release(held);
+        second.held.get(20, TimeUnit.SECONDS);
+        assertThat(third.isGranted()).isFalse();
+        second.release();
+        Grant mine = third.arrived();
+        assertThat(fourth.held).isNotDone();
+        client.release(mine);
+        fourth.held.get(20, TimeUnit.SECONDS);
+        fourth.release();
+    }
+
+    @Test
+    void withAnEmptyPrefixAPlainNameIsTheSameLockForBoth() throws Exception {
+        try (TestClient bare = TestClient.of("etcd://127.0.0.1:" + server.port() + "?prefix=")) {
+            ForeignLock foreign = new ForeignLock(name);
+            foreign.held.get(20, TimeUnit.SECONDS);
+            assertThat(bare.attempt(name)).isInstanceOf(Answer.Refused.class);
+            assertThat(bare.store.view(name, TestClient.soon()).holders()).hasSize(1);
+            foreign.release();
+        }
+    }
+
+    @Test
+    void aForeignHolderIsShownWithoutAnOriginAndCanBeForcedOut() throws Exception {
+        ForeignLock foreign = new ForeignLock("holdfast/" + name);
+        foreign.held.get(20, TimeUnit.SECONDS);
+
+        var holder = client.store.view(name, TestClient.soon()).holders().get(0);
+        assertThat(holder.origin()).isEmpty();
+        assertThat(holder.demand()).isEqualTo(Demand.exclusive());
+        assertThat(client.store.forceRelease(name, TestClient.soon())).isEqualTo(1);
+        client.grant(name);
+        foreign.release();
+    }
+
+    /** An {@code etcdctl lock} that holds until told otherwise. */
+    private static final class ForeignLock {
+
+        final CompletableFuture<String> held = new CompletableFuture<>();
+        private final Process process;
+
+        ForeignLock(String name) {
+            process = etcdctl.launch("lock", name);
+            Thread reader = new Thread(this::read, "etcdctl-output");
+            reader.setDaemon(true);
+            reader.start();
+        }
+
+        /** It prints its key once it holds the lock. */
+        private void read() {
+            try (BufferedReader output =
+                    new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8))) {
+                held.complete(String.valueOf(output.readLine()));
+            } catch (IOException e) {
+                held.completeExceptionally(e);
+            }
+        }
+
+        /** As Ctrl-C does. */
+        void release() throws Exception {
+            process.destroy();
+            assertThat(process.waitFor(20, TimeUnit.SECONDS)).isTrue();
+        }
+    }
+}

@@ -1,0 +1,234 @@
+package io.holdfast.etcd;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.grpc.CallOptions;
+import io.grpc.Channel;
+import io.grpc.ClientCall;
+import io.grpc.ClientInterceptor;
+import io.grpc.ClientInterceptors;
+import io.grpc.ManagedChannel;
+import io.grpc.MethodDescriptor;
+import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
+import io.holdfast.Demand;
+import io.holdfast.etcd.TestClient.Waiter;
+import io.holdfast.servers.EtcdServer;
+import io.holdfast.spi.Answer;
+import io.holdfast.spi.Grant;
+import io.holdfast.spi.RenewalRequest;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse.BodyHandlers;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.UUID;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+@DisplayName("What a lock in etcd costs, in calls")
+class RoundTripsTest {
+
+    private static EtcdServer server;
+
+    private final String name = "lock-" + UUID.randomUUID();
+    private final Counter ones = new Counter();
+    private final Counter twos = new Counter();
+    private TestClient one;
+    private TestClient two;
+
+    @BeforeAll
+    static void startServer() {
+        server = EtcdServer.start();
+    }
+
+    @AfterAll
+    static void stopServer() {
+        server.close();
+    }
+
+    @BeforeEach
+    void connect() {
+        one = ones.client();
+        two = twos.client();
+        // The first lock of a client also opens its session; what is counted is any lock after that.
+        for (TestClient client : List.of(one, two)) {
+            client.release(client.grant("warm-up"));
+        }
+        await().until(() -> ones.count("KV/Put") == 1 && twos.count("KV/Put") == 1);
+        ones.reset();
+        twos.reset();
+    }
+
+    @AfterEach
+    void disconnect() {
+        one.close();
+        two.close();
+        ones.channel.shutdownNow();
+        twos.channel.shutdownNow();
+    }
+
+    /** Each session has one open, and each waiter another once it has heard so from etcd. */
+    private static void awaitWatches(int count) {
+        HttpRequest metrics = HttpRequest.newBuilder(URI.create(server.endpoint() + "/metrics"))
+                .build();
+        await().until(() -> HttpClient.newHttpClient()
+                .send(metrics, BodyHandlers.ofString())
+                .body()
+                .contains("\netcd_debugging_mvcc_watcher_total " + count + "\n"));
+    }
+
+    @Test
+    void takingAFreeLockAndReleasingItAreOneCallEach() {
+        Grant grant = one.grant(name);
+        assertThat(ones.calls()).containsExactly(Map.entry("KV/Txn", 1));
+        one.release(grant);
+        assertThat(ones.calls()).containsExactly(Map.entry("KV/Txn", 2));
+    }
+
+    @Test
+    void aTryIsOneCallWhetherItSucceedsOrNot() {
+        assertThat(one.attempt(name)).isInstanceOf(Answer.Granted.class);
+        assertThat(two.attempt(name)).isInstanceOf(Answer.Refused.class);
+
+        assertThat(ones.calls()).containsExactly(Map.entry("KV/Txn", 1));
+        assertThat(twos.calls()).containsExactly(Map.entry("KV/Txn", 1));
+    }
+
+    @Test
+    void aLockHandedOverByItsHolderCostsNoCallAfterTheOneThatQueued() {
+        Grant held = one.grant(name);
+        Waiter waiter = two.enqueue(name);
+        awaitWatches(3);
+        one.release(held);
+        waiter.arrived();
+
+        assertThat(twos.calls()).containsExactly(Map.entry("KV/Txn", 1));
+    }
+
+    @Test
+    void aReaderBehindAWriterIsLetInWithoutAnotherCall() {
+        Grant held = one.grant(name);
+        Waiter reader = two.enqueue(two.request(name, Demand.shared(), TestClient.TTL));
+        awaitWatches(3);
+        one.release(held);
+        reader.arrived();
+
+        assertThat(twos.calls()).containsExactly(Map.entry("KV/Txn", 1));
+    }
+
+    @Test
+    void aWaiterWhosePredecessorWaitedTooLooksOnceWhenThatOneIsGone() {
+        TestClient three = TestClient.of("etcd://127.0.0.1:" + server.port());
+        Grant held = one.grant(name);
+        Waiter middle = three.enqueue(name);
+        Waiter last = two.enqueue(name);
+        awaitWatches(5);
+        one.release(held);
+        Grant next = middle.arrived();
+        assertThat(twos.calls()).containsExactly(Map.entry("KV/Txn", 1));
+        three.release(next);
+        last.arrived();
+
+        assertThat(twos.calls()).containsExactly(Map.entry("KV/Txn", 2));
+        three.close();
+    }
+
+    @Test
+    void p6TheNumberOfCallsDoesNotGrowWithTheNumberOfWaiters() {
+        Grant held = one.grant(name);
+        List<TestClient> crowd = new ArrayList<>();
+        List<Counter> counters = new ArrayList<>();
+        List<Waiter> waiters = new ArrayList<>();
+        for (int i = 0; i < 12; i++) {
+            Counter counter = new Counter();
+            counters.add(counter);
+            TestClient client = counter.client();
+            crowd.add(client);
+            client.release(client.grant("warm-up"));
+            await().until(() -> counter.count("KV/Put") == 1);
+            counter.reset();
+            waiters.add(client.enqueue(name));
+        }
+        one.release(held);
+        for (int i = 0; i < crowd.size(); i++) {
+            crowd.get(i).release(waiters.get(i).arrived());
+        }
+        assertThat(counters).allSatisfy(counter -> {
+            // To queue and to release, and to look: once because the watch opened after others had come, once at the
+            // end.
+            assertThat(counter.count("KV/Txn")).isLessThanOrEqualTo(4);
+            assertThat(counter.count("KV/Range")).isZero();
+        });
+        crowd.forEach(TestClient::close);
+        counters.forEach(counter -> counter.channel.shutdownNow());
+    }
+
+    @Test
+    void allRenewalsOfAClientAreOneKeepAliveAndOneRead() {
+        List<Grant> grants = new ArrayList<>();
+        for (int i = 0; i < 50; i++) {
+            grants.add(one.grant(name + i));
+        }
+        ones.reset();
+        one.store.renew(
+                grants.stream()
+                        .map(grant -> new RenewalRequest(grant, grant.ttl()))
+                        .toList(),
+                TestClient.soon());
+
+        assertThat(ones.calls()).containsOnly(Map.entry("Lease/LeaseKeepAlive", 1), Map.entry("KV/Txn", 1));
+    }
+
+    @Test
+    void aClientHasOneWatchStreamHoweverManyItWaitsFor() {
+        for (int i = 0; i < 20; i++) {
+            one.grant(name + i);
+            two.enqueue(name + i);
+        }
+        // None but the one that was opened with the session.
+        assertThat(twos.count("Watch/Watch")).isZero();
+    }
+
+    /** Counts the calls of one client. */
+    private static final class Counter implements ClientInterceptor {
+
+        private final Map<String, AtomicInteger> calls = new ConcurrentHashMap<>();
+        private final ManagedChannel channel = NettyChannelBuilder.forAddress("127.0.0.1", server.port())
+                .usePlaintext()
+                .build();
+
+        TestClient client() {
+            return new TestClient(EtcdStores.using(ClientInterceptors.intercept(channel, this)));
+        }
+
+        @Override
+        public <Q, R> ClientCall<Q, R> interceptCall(MethodDescriptor<Q, R> method, CallOptions options, Channel next) {
+            String call = method.getFullMethodName().replace("etcdserverpb.", "");
+            calls.computeIfAbsent(call, key -> new AtomicInteger()).incrementAndGet();
+            return next.newCall(method, options);
+        }
+
+        int count(String call) {
+            return calls.getOrDefault(call, new AtomicInteger()).get();
+        }
+
+        Map<String, Integer> calls() {
+            Map<String, Integer> counts = new ConcurrentHashMap<>();
+            calls.forEach((call, count) -> counts.put(call, count.get()));
+            return counts;
+        }
+
+        void reset() {
+            calls.clear();
+        }
+    }
+}
