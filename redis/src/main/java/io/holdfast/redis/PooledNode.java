@@ -1,0 +1,135 @@
+package io.holdfast.redis;
+
+import io.holdfast.spi.Deadline;
+import java.io.IOException;
+import java.util.concurrent.ConcurrentLinkedDeque;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import javax.net.ssl.SSLSocketFactory;
+import org.jspecify.annotations.Nullable;
+import redis.clients.jedis.Connection;
+import redis.clients.jedis.HostAndPort;
+import redis.clients.jedis.JedisClientConfig;
+import redis.clients.jedis.exceptions.JedisConnectionException;
+import redis.clients.jedis.exceptions.JedisException;
+
+/**
+ * Keeps connections to one server on a stack: the one used last is the warmest.
+ *
+ * <p>Not a commons-pool: that one opens connections by its own timeouts, not by the deadline of the caller who needs it.
+ */
+final class PooledNode implements Node {
+
+    private final HostAndPort server;
+    private final JedisClientConfig config;
+    private final @Nullable SSLSocketFactory tls;
+    private final ConcurrentLinkedDeque<Connection> idle = new ConcurrentLinkedDeque<>();
+    private final Semaphore permits;
+    private volatile boolean closed;
+
+    PooledNode(HostAndPort server, JedisClientConfig config, @Nullable SSLSocketFactory tls, int connections) {
+        this.server = server;
+        this.config = config;
+        this.tls = tls;
+        this.permits = new Semaphore(connections);
+    }
+
+    @Override
+    public String id() {
+        return server.toString();
+    }
+
+    HostAndPort server() {
+        return server;
+    }
+
+    @Override
+    public Line borrow(Urgency urgency, Deadline deadline) {
+        if (urgency == Urgency.SHARED) {
+            await(deadline);
+        }
+        try {
+            Connection warm = idle.pollFirst();
+            return new Line(warm != null ? warm : connect(deadline), urgency);
+        } catch (RuntimeException e) {
+            release(urgency);
+            throw e;
+        }
+    }
+
+    private void release(Urgency urgency) {
+        if (urgency == Urgency.SHARED) {
+            permits.release();
+        }
+    }
+
+    private void await(Deadline deadline) {
+        boolean interrupted = false;
+        try {
+            while (true) {
+                try {
+                    if (!permits.tryAcquire(deadline.remainingNanos(), TimeUnit.NANOSECONDS)) {
+                        throw new JedisConnectionException(
+                                "all connections to " + server + " are in use; see the parameter 'connections'");
+                    }
+                    return;
+                } catch (InterruptedException e) {
+                    // Requests are not interruptible: the engine looks at the flag between them.
+                    interrupted = true;
+                }
+            }
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    @Override
+    public Line open(Deadline deadline) {
+        return new Line(connect(deadline), Urgency.EXTRA);
+    }
+
+    private Connection connect(Deadline deadline) {
+        if (closed) {
+            throw new JedisConnectionException("the store is closed");
+        }
+        return new Connection(new TimedSockets(server, tls, deadline), config);
+    }
+
+    @Override
+    public void giveBack(Line line) {
+        idle.addFirst(line.connection());
+        release(line.urgency());
+        if (closed) {
+            forgetIdle();
+        }
+    }
+
+    @Override
+    public void drop(Line line) {
+        disconnect(line.connection());
+        release(line.urgency());
+    }
+
+    @Override
+    public void forgetIdle() {
+        for (Connection next = idle.pollFirst(); next != null; next = idle.pollFirst()) {
+            disconnect(next);
+        }
+    }
+
+    @Override
+    public void close() {
+        closed = true;
+        forgetIdle();
+    }
+
+    private static void disconnect(Connection connection) {
+        try {
+            connection.forceDisconnect();
+        } catch (IOException | JedisException e) {
+            // It is gone either way.
+        }
+    }
+}

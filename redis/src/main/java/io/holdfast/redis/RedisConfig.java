@@ -1,0 +1,193 @@
+package io.holdfast.redis;
+
+import io.holdfast.spi.StoreUri;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import redis.clients.jedis.HostAndPort;
+
+/**
+ * What a store URI says. Immutable.
+ *
+ * @param shape how the servers stand together
+ * @param store the URI without credentials
+ * @param hosts servers, or Sentinels
+ * @param user of the servers
+ * @param password of the servers
+ * @param sentinelUser of the Sentinels
+ * @param sentinelPassword of the Sentinels
+ * @param database its number; 0 in a cluster
+ * @param master what the Sentinels call the primary
+ * @param tls how connections are encrypted, if they are
+ * @param prefix what the keys begin with
+ * @param timeout the longest a single request may take, whatever the caller's deadline
+ * @param connections how many connections callers share per server
+ * @param replicas how many replicas must have a grant before it counts
+ */
+record RedisConfig(
+        Shape shape,
+        String store,
+        List<HostAndPort> hosts,
+        Optional<String> user,
+        Optional<String> password,
+        Optional<String> sentinelUser,
+        Optional<String> sentinelPassword,
+        int database,
+        String master,
+        Optional<Tls> tls,
+        String prefix,
+        Duration timeout,
+        int connections,
+        int replicas) {
+
+    /** How servers stand together. */
+    enum Shape {
+        STANDALONE,
+        SENTINEL,
+        CLUSTER
+    }
+
+    /**
+     * What a TLS connection trusts and shows.
+     *
+     * @param authorities PEM file of trusted certificates; empty means the JVM's
+     * @param certificate PEM file of our own certificate
+     * @param key PEM file (PKCS #8) of its key
+     */
+    record Tls(Optional<Path> authorities, Optional<Path> certificate, Optional<Path> key) {}
+
+    static final String DEFAULT_PREFIX = "holdfast:";
+    static final Duration DEFAULT_TIMEOUT = Duration.ofSeconds(5);
+    static final int DEFAULT_CONNECTIONS = 64;
+
+    private static final int PORT = 6379;
+    private static final int SENTINEL_PORT = 26379;
+    private static final Set<String> COMMON =
+            Set.of("prefix", "timeout", "connections", "replicas", "tls-ca", "tls-cert", "tls-key");
+
+    static RedisConfig of(StoreUri uri) {
+        Shape shape = shapeOf(uri.scheme());
+        uri.requireParametersIn(known(uri.scheme()));
+        int standardPort = shape == Shape.SENTINEL ? SENTINEL_PORT : PORT;
+        List<HostAndPort> hosts = uri.hosts().stream()
+                .map(host -> new HostAndPort(host.host(), host.portOr(standardPort)))
+                .toList();
+        if (hosts.isEmpty()) {
+            throw new IllegalArgumentException(uri + " names no host, as in redis://localhost:6379");
+        }
+        if (shape == Shape.STANDALONE && hosts.size() > 1) {
+            throw new IllegalArgumentException(uri
+                    + " names several hosts: use redis-sentinel://, redis-cluster:// or redlock:// for more than one");
+        }
+        String path = uri.path().startsWith("/") ? uri.path().substring(1) : uri.path();
+        return new RedisConfig(
+                shape,
+                uri.toString(),
+                hosts,
+                uri.user(),
+                uri.password(),
+                uri.text("sentinel-user"),
+                uri.text("sentinel-password"),
+                database(uri, shape, path),
+                master(uri, shape, path),
+                tls(uri),
+                prefix(uri),
+                timeout(uri),
+                atLeast(1, uri, "connections", DEFAULT_CONNECTIONS),
+                atLeast(0, uri, "replicas", 0));
+    }
+
+    private static Shape shapeOf(String scheme) {
+        return switch (scheme) {
+            case "redis-sentinel" -> Shape.SENTINEL;
+            case "redis-cluster" -> Shape.CLUSTER;
+            default -> Shape.STANDALONE;
+        };
+    }
+
+    private static Set<String> known(String scheme) {
+        Set<String> known = new java.util.TreeSet<>(COMMON);
+        if (scheme.equals("redis-sentinel")) {
+            known.addAll(Set.of("sentinel-user", "sentinel-password", "database", "tls"));
+        } else if (scheme.equals("redis-cluster")) {
+            known.add("tls");
+        }
+        return known;
+    }
+
+    private static int database(StoreUri uri, Shape shape, String path) {
+        String text = shape == Shape.SENTINEL ? uri.text("database").orElse("") : path;
+        if (text.isEmpty()) {
+            return 0;
+        }
+        if (shape == Shape.CLUSTER) {
+            throw new IllegalArgumentException(uri + " names a database, but a cluster has only one");
+        }
+        try {
+            int database = Integer.parseInt(text);
+            if (database >= 0) {
+                return database;
+            }
+        } catch (NumberFormatException e) {
+            // Said below, in one place.
+        }
+        throw new IllegalArgumentException("the database in " + uri + " must be a number, not '" + text + "'");
+    }
+
+    private static String master(StoreUri uri, Shape shape, String path) {
+        if (shape != Shape.SENTINEL) {
+            return "";
+        }
+        if (path.isEmpty() || path.contains("/")) {
+            throw new IllegalArgumentException(
+                    uri + " must end with the name of the primary, as in redis-sentinel://h1,h2,h3/mymaster");
+        }
+        return path;
+    }
+
+    private static Optional<Tls> tls(StoreUri uri) {
+        boolean wanted = uri.scheme().equals("rediss") || uri.flag("tls").orElse(false);
+        Tls tls = new Tls(
+                uri.text("tls-ca").map(Path::of),
+                uri.text("tls-cert").map(Path::of),
+                uri.text("tls-key").map(Path::of));
+        boolean given = tls.authorities().isPresent()
+                || tls.certificate().isPresent()
+                || tls.key().isPresent();
+        if (!wanted && given) {
+            throw new IllegalArgumentException(
+                    uri + " has tls- parameters but does not use TLS: begin it with rediss:// or add tls=true");
+        }
+        if (tls.certificate().isPresent() != tls.key().isPresent()) {
+            throw new IllegalArgumentException(uri + " must have both tls-cert and tls-key, or neither");
+        }
+        return wanted ? Optional.of(tls) : Optional.empty();
+    }
+
+    private static String prefix(StoreUri uri) {
+        String prefix = uri.text("prefix").orElse(DEFAULT_PREFIX);
+        if (prefix.indexOf('{') >= 0 || prefix.indexOf('}') >= 0 || prefix.indexOf(' ') >= 0) {
+            throw new IllegalArgumentException("the prefix in " + uri + " must not contain braces or spaces");
+        }
+        return prefix;
+    }
+
+    private static Duration timeout(StoreUri uri) {
+        Duration timeout = uri.duration("timeout").orElse(DEFAULT_TIMEOUT);
+        if (timeout.isNegative() || timeout.isZero()) {
+            throw new IllegalArgumentException("the timeout in " + uri + " must be positive");
+        }
+        return timeout;
+    }
+
+    private static int atLeast(int least, StoreUri uri, String parameter, int standard) {
+        int value = uri.integer(parameter).orElse(standard);
+        if (value < least) {
+            throw new IllegalArgumentException(
+                    "parameter '" + parameter + "' in " + uri + " must be at least " + least + ", not " + value);
+        }
+        return value;
+    }
+}

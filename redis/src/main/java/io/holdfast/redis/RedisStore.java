@@ -1,0 +1,488 @@
+package io.holdfast.redis;
+
+import io.holdfast.Demand;
+import io.holdfast.LeaseLostException;
+import io.holdfast.LockException;
+import io.holdfast.LockView;
+import io.holdfast.StoreUnavailableException;
+import io.holdfast.UnknownOutcomeException;
+import io.holdfast.Waiting;
+import io.holdfast.spi.AdministeredStore;
+import io.holdfast.spi.Answer;
+import io.holdfast.spi.Deadline;
+import io.holdfast.spi.DowngradingStore;
+import io.holdfast.spi.Grant;
+import io.holdfast.spi.QueueingStore;
+import io.holdfast.spi.ReleaseAnswer;
+import io.holdfast.spi.RenewalAnswer;
+import io.holdfast.spi.RenewalRequest;
+import io.holdfast.spi.Request;
+import io.holdfast.spi.StoreContext;
+import io.holdfast.spi.StoreTraits;
+import io.holdfast.spi.Ticket;
+import io.holdfast.spi.TicketListener;
+import io.holdfast.spi.TokenRaisingStore;
+import io.holdfast.spi.Withdrawal;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
+import redis.clients.jedis.exceptions.JedisException;
+
+/** Keeps a lock in one hash and its queue in one sorted set; every transition is one script. */
+final class RedisStore implements QueueingStore, DowngradingStore, TokenRaisingStore, AdministeredStore {
+
+    /*
+     * The protocol, and what would break it.
+     *
+     * The server holds the truth and its clock decides every expiry; each transition is one script, so there are no
+     * interleavings inside Redis. They are all between Redis and us. lock.lua lists what the scripts keep true, Courier what a
+     * failed request means, TicketDesk how a grant finds its waiter exactly once. What remains:
+     *
+     * P1. Holder A expires at the server, B is granted, A still believes. A reckons from just before it sent the last request
+     *   the server extended it by, so its deadline comes first, whatever the network did. For a pushed grant that request is
+     *   the last heartbeat answered "waiting", not the push: a client stopped for a minute reads an old push the moment it
+     *   wakes. That is why a ticket that becomes holder keeps the ticket's expiry at the server, and why the desk, not the
+     *   message, supplies the base.
+     *   A heartbeat under way when the ticket is granted is answered "held" and has extended the lease: its base counts.
+     *
+     * P3. Late release: scripts compare the owner, and an owner is one acquisition. A renewal after expiry finds no holder
+     *   ("gone"), even if nobody took the lock meanwhile.
+     *
+     * P4. Nobody polls. A dead holder is noticed by the first in line at the holder's deadline, which every answer to an
+     *   enqueue or heartbeat carries. Holder and first in line may die together (one process), so the next few in line stand in,
+     *   each a tenth of a second later. With a live holder these alarms do not go off: the next heartbeat (every third of a
+     *   ttl) moves them before. Where a waiter's ttl is much longer than the holder's, that heartbeat comes too late, so the
+     *   script that lets a new holder in tells those few by a message.
+     *   A dead waiter: its subscription is gone, PUBLISH reaches nobody, it is passed over at once. If it is half-open or
+     *   stopped, PUBLISH counts it, it becomes holder with what is left of its ticket, and expires with that.
+     *   A live waiter whose subscription just broke is passed over too, but keeps its place; its next heartbeat, or the check
+     *   after it subscribed again, takes the lock if it is free.
+     *
+     * P7. An enqueue whose answer was lost leaves a ticket or a grant nobody here knows. The engine withdraws it by owner. If it
+     *   is granted before, the message finds no waiter and the grant is released at once. If the request itself is still on the
+     *   way when it is withdrawn, it lapses within its ttl, for nobody heartbeats it.
+     *   A waiter that gives up while the push is under way: the desk forgets it first, then the script removes ticket or grant,
+     *   whichever it finds; the push then finds nobody and withdraws once more, which finds nothing.
+     *
+     * Lost messages: checks after every subscription, heartbeats, and the alarms above; each asks by the renew script, which
+     * hands the lock over in its answer.
+     *
+     * What this cannot do: replication is asynchronous. A primary that dies may take grants with it that its successor never
+     * saw. `replicas=N` narrows that to what N replicas lose together; fencing tokens catch the rest (docs/stores/redis.md).
+     */
+
+    private static final System.Logger LOG = System.getLogger(RedisStore.class.getName());
+
+    /** A script that renews this many locks keeps the server from others for about a millisecond. */
+    private static final int RENEWALS_PER_SCRIPT = 250;
+    /** How many in line watch the holder's deadline, and by how much later than the one before: as in lock.lua. */
+    private static final int WATCHERS = 8;
+
+    private static final Duration WATCHER_STAGGER = Duration.ofMillis(100);
+    /** So that a check does not come a hair before the expiry it is for. */
+    private static final Duration CHECK_SLACK = Duration.ofMillis(5);
+
+    private static final Duration CHECK_AGAIN = Duration.ofMillis(200);
+    private static final Duration POLL = Duration.ofMillis(50);
+
+    private final RedisConfig config;
+    private final StoreContext context;
+    private final Topology topology;
+    private final Courier courier;
+    private final TicketDesk desk;
+    private final Mailbox mailbox;
+    private final Census census;
+    private final AtomicBoolean inspected = new AtomicBoolean();
+
+    RedisStore(RedisConfig config, StoreContext context, Topology topology) {
+        this.config = config;
+        this.context = context;
+        this.topology = topology;
+        this.courier = new Courier(topology, context, config.timeout(), config.replicas());
+        this.desk = new TicketDesk(context);
+        this.mailbox = new Mailbox(config.prefix(), context, topology, this::checkLane, this::receive);
+        this.census = new Census(config.prefix(), topology, courier);
+    }
+
+    @Override
+    public StoreTraits traits() {
+        return StoreTraits.of(config.store()).withPoll(Waiting.poll().every(POLL));
+    }
+
+    @Override
+    public String lane(String name) {
+        return topology.lane(keys(name).slot());
+    }
+
+    @Override
+    public Answer attempt(Request request, Deadline deadline) {
+        LockKeys keys = keys(request.name());
+        Courier.Reply reply = send(Script.ATTEMPT, keys, deadline, demand(request, topology.lane(keys.slot())));
+        List<?> answer = (List<?>) reply.value();
+        if (Views.text(answer.get(0)).equals("held")) {
+            return new Answer.Granted(granted(request, answer, reply));
+        }
+        Duration left = Views.micros(Long.parseLong(Views.text(answer.get(1))));
+        return new Answer.Refused(Optional.of(left), "held or waited for by somebody else");
+    }
+
+    @Override
+    public Answer enqueue(Request request, TicketListener listener, Deadline deadline) {
+        LockKeys keys = keys(request.name());
+        String lane = topology.lane(keys.slot());
+        // Known before it is sent: the push may be here before the answer.
+        TicketDesk.Waiting waiting =
+                desk.add(request, keys, listener, context.time().nanoTime());
+        Courier.Reply reply;
+        try {
+            reply = send(Script.ENQUEUE, keys, deadline, demand(request, lane));
+        } catch (RuntimeException e) {
+            desk.forget(request.owner());
+            throw e;
+        }
+        List<?> answer = (List<?>) reply.value();
+        if (Views.text(answer.get(0)).equals("held")) {
+            if (reply.repeated()) {
+                desk.claimed(request);
+            } else {
+                desk.forget(request.owner());
+            }
+            return new Answer.Granted(granted(request, answer, reply));
+        }
+        waiting.extended(reply.baseNanos());
+        watchHolder(waiting, answer);
+        mailbox.listen(lane);
+        if (!lane.equals(topology.lane(keys.slot()))) {
+            // The lock has moved, and with it the channel on which its grant will be announced.
+            context.background().execute(() -> check(waiting));
+        }
+        return new Answer.Queued(new Ticket(request, request.ttl(), reply.baseNanos()));
+    }
+
+    private Grant granted(Request request, List<?> answer, Courier.Reply reply) {
+        requireReplicas(request.name(), reply);
+        return new Grant(request, Long.parseLong(Views.text(answer.get(1))), request.ttl(), reply.baseNanos());
+    }
+
+    private void requireReplicas(String name, Courier.Reply reply) {
+        if (reply.replicas() < config.replicas()) {
+            throw new UnknownOutcomeException(
+                    name, "only " + reply.replicas() + " of " + config.replicas() + " replicas confirmed it in time");
+        }
+    }
+
+    private String[] demand(Request request, String lane) {
+        Demand demand = request.demand();
+        Demand.Permits permits = demand instanceof Demand.Permits some ? some : new Demand.Permits(1, 1);
+        String mode = demand instanceof Demand.Permits ? "p" : demand instanceof Demand.Shared ? "s" : "x";
+        return new String[] {
+            request.owner().toString(),
+            mode,
+            String.valueOf(permits.count()),
+            String.valueOf(permits.total()),
+            micros(request.ttl()),
+            mailbox.channel(lane),
+            Origins.write(request.origin())
+        };
+    }
+
+    @Override
+    public List<RenewalAnswer> renew(List<RenewalRequest> renewals, Deadline deadline) {
+        List<RenewalAnswer> answers = new ArrayList<>(renewals.size());
+        for (List<RenewalRequest> batch : batches(renewals)) {
+            answers.addAll(renewBatch(batch, deadline));
+        }
+        return answers;
+    }
+
+    private List<List<RenewalRequest>> batches(List<RenewalRequest> renewals) {
+        return Courier.chunks(renewals, topology.spansSlots() ? RENEWALS_PER_SCRIPT : 1);
+    }
+
+    private List<RenewalAnswer> renewBatch(List<RenewalRequest> batch, Deadline deadline) {
+        Courier.Reply reply;
+        try {
+            reply = sendRenewals(batch, deadline);
+        } catch (LockException e) {
+            return batch.stream()
+                    .<RenewalAnswer>map(renewal -> new RenewalAnswer.Unsettled(e))
+                    .toList();
+        }
+        List<?> values = (List<?>) reply.value();
+        List<RenewalAnswer> answers = new ArrayList<>(batch.size());
+        for (int i = 0; i < batch.size(); i++) {
+            answers.add(settle(batch.get(i), (List<?>) values.get(i), reply));
+        }
+        return answers;
+    }
+
+    private Courier.Reply sendRenewals(List<RenewalRequest> batch, Deadline deadline) {
+        List<String> keys = new ArrayList<>(4 * batch.size());
+        List<String> arguments = new ArrayList<>(3 * batch.size());
+        int slot = 0;
+        for (RenewalRequest renewal : batch) {
+            Request request = renewal.claim().request();
+            LockKeys of = keys(request.name());
+            slot = of.slot();
+            keys.addAll(of.all());
+            arguments.add(request.owner().toString());
+            arguments.add(micros(renewal.ttl()));
+            arguments.add(mailbox.channel(topology.lane(slot)));
+        }
+        String name = batch.get(0).claim().request().name();
+        return courier.run(new Courier.Call(Script.RENEW, Node.Urgency.EXTRA, slot, name, keys, arguments), deadline);
+    }
+
+    private RenewalAnswer settle(RenewalRequest renewal, List<?> answer, Courier.Reply reply) {
+        Request request = renewal.claim().request();
+        TicketDesk.Waiting waiting = desk.find(request.owner());
+        switch (Views.text(answer.get(0))) {
+            case "held" -> {
+                if (reply.replicas() < config.replicas()) {
+                    return new RenewalAnswer.Unsettled(new UnknownOutcomeException(
+                            request.name(), "only " + reply.replicas() + " replicas confirmed the renewal"));
+                }
+                desk.renewed(request);
+                if (waiting != null) {
+                    waiting.extended(reply.baseNanos());
+                    desk.deliver(request.owner(), Long.parseLong(Views.text(answer.get(1))));
+                }
+                mailbox.listen(topology.lane(keys(request.name()).slot()));
+                return new RenewalAnswer.Extended(reply.baseNanos(), renewal.ttl());
+            }
+            case "waiting" -> {
+                if (waiting == null) {
+                    return new RenewalAnswer.Gone("the request was withdrawn");
+                }
+                waiting.extended(reply.baseNanos());
+                watchHolder(waiting, answer);
+                mailbox.listen(topology.lane(waiting.keys().slot()));
+                return new RenewalAnswer.Extended(reply.baseNanos(), renewal.ttl());
+            }
+            case "gone" -> {
+                desk.forget(request.owner());
+                return new RenewalAnswer.Gone("the server no longer knows it");
+            }
+            default -> {
+                return new RenewalAnswer.Unsettled(
+                        new StoreUnavailableException(request.name(), Views.text(answer.get(1))));
+            }
+        }
+    }
+
+    /** Arms the alarm of the first few in line; the others are told in time by their heartbeats. */
+    private void watchHolder(TicketDesk.Waiting waiting, List<?> answer) {
+        long rank = (Long) answer.get(1);
+        boolean foreign = (Long) answer.get(3) == 1;
+        if (rank < (foreign ? 1 : WATCHERS)) {
+            Duration left = Views.micros(Long.parseLong(Views.text(answer.get(2))));
+            checkIn(waiting, left.plus(WATCHER_STAGGER.multipliedBy(rank)).plus(CHECK_SLACK));
+        }
+    }
+
+    private void checkIn(TicketDesk.Waiting waiting, Duration pause) {
+        desk.checkAt(waiting, context.time().nanoTime() + pause.toNanos(), this::check);
+    }
+
+    private void check(TicketDesk.Waiting waiting) {
+        checkAll(List.of(waiting));
+    }
+
+    /** A subscription is there, again or at last: whatever was announced before went unheard. */
+    private void checkLane(String lane) {
+        List<TicketDesk.Waiting> unheard = desk.all().stream()
+                .filter(waiting -> topology.lane(waiting.keys().slot()).equals(lane))
+                .toList();
+        if (!unheard.isEmpty()) {
+            context.background().execute(() -> checkAll(unheard));
+        }
+    }
+
+    private void checkAll(List<TicketDesk.Waiting> all) {
+        List<RenewalRequest> renewals = all.stream()
+                .map(waiting -> new RenewalRequest(
+                        new Ticket(waiting.request(), waiting.request().ttl(), 0),
+                        waiting.request().ttl()))
+                .toList();
+        Deadline deadline = Deadline.after(context.time(), config.timeout());
+        for (List<RenewalRequest> batch : batches(renewals)) {
+            List<RenewalAnswer> answers = checkBatch(batch, deadline);
+            for (int i = 0; i < batch.size(); i++) {
+                Request request = batch.get(i).claim().request();
+                TicketDesk.Waiting waiting = desk.find(request.owner());
+                if (answers.get(i) instanceof RenewalAnswer.Unsettled && waiting != null) {
+                    checkIn(waiting, CHECK_AGAIN);
+                }
+            }
+        }
+    }
+
+    private List<RenewalAnswer> checkBatch(List<RenewalRequest> batch, Deadline deadline) {
+        Courier.Reply reply;
+        try {
+            reply = sendRenewals(batch, deadline);
+        } catch (LockException e) {
+            return batch.stream()
+                    .<RenewalAnswer>map(renewal -> new RenewalAnswer.Unsettled(e))
+                    .toList();
+        }
+        List<?> values = (List<?>) reply.value();
+        List<RenewalAnswer> answers = new ArrayList<>(batch.size());
+        for (int i = 0; i < batch.size(); i++) {
+            Request request = batch.get(i).claim().request();
+            List<?> answer = (List<?>) values.get(i);
+            if (Views.text(answer.get(0)).equals("gone")) {
+                desk.lose(request.owner(), "the server no longer knows the ticket");
+                answers.add(new RenewalAnswer.Gone("lost"));
+            } else {
+                answers.add(settle(batch.get(i), answer, reply));
+            }
+        }
+        return answers;
+    }
+
+    private void receive(Mailbox.Message message) {
+        switch (message.kind()) {
+            case "granted" -> receiveGrant(message);
+            case "watch" -> {
+                TicketDesk.Waiting waiting = desk.find(message.owner());
+                if (waiting != null) {
+                    checkIn(waiting, Views.micros(message.number()).plus(CHECK_SLACK));
+                }
+            }
+            case "forced" ->
+                context.losses()
+                        .lost(message.owner(), io.holdfast.LossReason.FORCED, "an administrator released it by force");
+            default -> LOG.log(System.Logger.Level.DEBUG, "ignoring message " + message.kind());
+        }
+    }
+
+    private void receiveGrant(Mailbox.Message message) {
+        TicketDesk.Waiting waiting = desk.find(message.owner());
+        if (waiting != null && config.replicas() > 0) {
+            // Counts once the replicas have it too: renew and WAIT on one connection.
+            context.background().execute(() -> check(waiting));
+        } else if (waiting != null) {
+            desk.deliver(message.owner(), message.number());
+        } else if (!desk.knows(message.owner())) {
+            context.background().execute(() -> giveUp(message));
+        }
+    }
+
+    /** Its waiter is gone: nobody must wait for this grant to expire. */
+    private void giveUp(Mailbox.Message message) {
+        LockKeys keys = LockKeys.ofLockKey(config.prefix(), message.key());
+        try {
+            send(
+                    Script.WITHDRAW,
+                    keys,
+                    Deadline.after(context.time(), config.timeout()),
+                    message.owner().toString());
+        } catch (LockException e) {
+            // Nobody renews it, so it expires.
+            LOG.log(System.Logger.Level.DEBUG, "an unwanted grant is left to expire", e);
+        }
+    }
+
+    @Override
+    public ReleaseAnswer release(Grant grant, Duration linger, Deadline deadline) {
+        Request request = grant.request();
+        desk.forget(request.owner());
+        Courier.Reply reply = send(
+                Script.RELEASE,
+                keys(request.name()),
+                deadline,
+                request.owner().toString(),
+                micros(linger.isNegative() ? Duration.ZERO : linger));
+        if ((Long) reply.value() == 1) {
+            return ReleaseAnswer.RELEASED;
+        }
+        if (reply.repeated()) {
+            throw new UnknownOutcomeException(
+                    request.name(), "the connection broke during the release, and afterwards it was not held");
+        }
+        return ReleaseAnswer.NOT_HELD;
+    }
+
+    @Override
+    public Withdrawal withdraw(Request request, Deadline deadline) {
+        desk.forget(request.owner());
+        Courier.Reply reply = send(
+                Script.WITHDRAW, keys(request.name()), deadline, request.owner().toString());
+        return (Long) reply.value() == 1 ? Withdrawal.REMOVED : Withdrawal.NOT_FOUND;
+    }
+
+    @Override
+    public Grant downgrade(Grant exclusive, Deadline deadline) {
+        Request old = exclusive.request();
+        Courier.Reply reply =
+                send(Script.DOWNGRADE, keys(old.name()), deadline, old.owner().toString());
+        if ((Long) reply.value() != 1) {
+            throw new LeaseLostException(old.name(), exclusive.token(), "the server no longer knows it");
+        }
+        Request request = new Request(old.name(), old.owner(), Demand.shared(), old.ttl(), old.origin());
+        return new Grant(request, exclusive.token(), exclusive.ttl(), exclusive.baseNanos(), exclusive.handle());
+    }
+
+    @Override
+    public void raise(String name, long floor, Deadline deadline) {
+        send(Script.RAISE, keys(name), deadline, String.valueOf(floor));
+    }
+
+    @Override
+    public int forceRelease(String name, Deadline deadline) {
+        return ((Long) send(Script.FORCE, keys(name), deadline).value()).intValue();
+    }
+
+    @Override
+    public int prune(Duration idleFor, Deadline deadline) {
+        return census.prune(idleFor, deadline);
+    }
+
+    @Override
+    public LockView view(String name, Deadline deadline) {
+        return Views.read(name, send(Script.VIEW, keys(name), deadline).value());
+    }
+
+    @Override
+    public List<LockView> views(String prefix, Deadline deadline) {
+        return census.views(prefix, deadline);
+    }
+
+    @Override
+    public void close() {
+        mailbox.close();
+        topology.close();
+    }
+
+    private Courier.Reply send(Script script, LockKeys keys, Deadline deadline, String... arguments) {
+        Node.Urgency urgency = switch (script) {
+            case ATTEMPT, ENQUEUE, VIEW -> Node.Urgency.SHARED;
+            default -> Node.Urgency.EXTRA;
+        };
+        Courier.Reply reply = courier.run(
+                new Courier.Call(script, urgency, keys.slot(), keys.name(), keys.all(), List.of(arguments)), deadline);
+        if (inspected.compareAndSet(false, true)) {
+            context.background().execute(this::inspectServers);
+        }
+        return reply;
+    }
+
+    private void inspectServers() {
+        try {
+            census.warnOfEviction(Deadline.after(context.time(), config.timeout()));
+        } catch (JedisException e) {
+            LOG.log(System.Logger.Level.DEBUG, "cannot read maxmemory-policy", e);
+        }
+    }
+
+    private LockKeys keys(String name) {
+        return LockKeys.of(config.prefix(), name);
+    }
+
+    private static String micros(Duration duration) {
+        return String.valueOf(duration.toNanos() / 1000);
+    }
+}

@@ -1,0 +1,62 @@
+package io.holdfast.redis;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.security.MessageDigest;
+import java.security.NoSuchAlgorithmException;
+import java.util.HexFormat;
+
+/** The transitions of a lock, each one Lua script: {@code attempt.lua} and so on, on top of {@code lock.lua}. */
+enum Script {
+    ATTEMPT,
+    ENQUEUE,
+    RENEW,
+    RELEASE,
+    WITHDRAW,
+    FORCE,
+    DOWNGRADE,
+    RAISE,
+    VIEW,
+    PRUNE;
+
+    private final byte[] text;
+    private final byte[] sha;
+
+    Script() {
+        String own = read(name().toLowerCase(java.util.Locale.ROOT) + ".lua");
+        // The first line carries the script's flags and must stay first.
+        int body = own.indexOf('\n') + 1;
+        String shared = read("lock.lua") + (ordinal() <= 1 ? read("request.lua") : "");
+        text = (own.substring(0, body) + shared + own.substring(body)).getBytes(StandardCharsets.UTF_8);
+        sha = sha1(text).getBytes(StandardCharsets.US_ASCII);
+    }
+
+    byte[] text() {
+        return text;
+    }
+
+    byte[] sha() {
+        return sha;
+    }
+
+    private static String read(String file) {
+        try (InputStream in = Script.class.getResourceAsStream(file)) {
+            if (in == null) {
+                throw new IllegalStateException(file + " is missing from the holdfast-redis jar");
+            }
+            return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static String sha1(byte[] text) {
+        try {
+            return HexFormat.of().formatHex(MessageDigest.getInstance("SHA-1").digest(text));
+        } catch (NoSuchAlgorithmException e) {
+            throw new IllegalStateException("every JVM has SHA-1", e);
+        }
+    }
+}

@@ -1,0 +1,184 @@
+package io.holdfast.redis;
+
+import io.holdfast.spi.Deadline;
+import io.holdfast.spi.StoreContext;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import redis.clients.jedis.Connection;
+import redis.clients.jedis.Protocol.Command;
+import redis.clients.jedis.exceptions.JedisException;
+
+/**
+ * Listens on this client's own channel of one server, on one thread, and subscribes again whenever the connection breaks.
+ *
+ * <p>Messages may be lost, so after every subscription {@code subscribed} is called to look at what happened meanwhile.
+ */
+final class Subscriber implements AutoCloseable {
+
+    private static final System.Logger LOG = System.getLogger(Subscriber.class.getName());
+
+    /** How often a silent connection is asked for a sign of life. */
+    private static final Duration PING_EVERY = Duration.ofSeconds(5);
+    /** Heartbeats make up for a subscription that is dead without showing it, so this need not be short. */
+    private static final Duration SILENCE = Duration.ofSeconds(15);
+
+    private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(5);
+    private static final Duration FIRST_PAUSE = Duration.ofMillis(20);
+    private static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
+
+    private final StoreContext context;
+    private final Function<Deadline, Node> server;
+    private final Consumer<Node> failed;
+    private final String channel;
+    private final Runnable subscribed;
+    private final Consumer<String> message;
+    private final Thread thread;
+    private volatile Node.@Nullable Line line;
+    private volatile StoreContext.@Nullable Alarm ping;
+    private volatile boolean closed;
+
+    Subscriber(
+            StoreContext context,
+            String role,
+            Function<Deadline, Node> server,
+            Consumer<Node> failed,
+            String channel,
+            Runnable subscribed,
+            Consumer<String> message) {
+        this.context = context;
+        this.server = server;
+        this.failed = failed;
+        this.channel = channel;
+        this.subscribed = subscribed;
+        this.message = message;
+        this.thread = new Thread(this::run, "holdfast-" + context.clientName() + "-" + role);
+        thread.setDaemon(true);
+    }
+
+    void start() {
+        thread.start();
+    }
+
+    @Override
+    public void close() {
+        closed = true;
+        thread.interrupt();
+        StoreContext.Alarm alarm = ping;
+        if (alarm != null) {
+            alarm.cancel();
+        }
+        disconnect(line);
+    }
+
+    private void run() {
+        Duration pause = FIRST_PAUSE;
+        while (!closed) {
+            long startedNanos = context.time().nanoTime();
+            Node node = null;
+            try {
+                node = server.apply(Deadline.after(context.time(), CONNECT_TIMEOUT));
+                listen(node);
+            } catch (JedisException e) {
+                if (!closed) {
+                    LOG.log(System.Logger.Level.DEBUG, "subscription to " + channel + " broke; subscribing again", e);
+                    if (node != null) {
+                        failed.accept(node);
+                    }
+                }
+            }
+            boolean lasted = context.time().nanoTime() - startedNanos > LONGEST_PAUSE.toNanos();
+            pause = lasted ? FIRST_PAUSE : min(pause.multipliedBy(2), LONGEST_PAUSE);
+            rest(pause);
+        }
+    }
+
+    private void rest(Duration pause) {
+        long until = context.time().nanoTime() + pause.toNanos();
+        while (!closed && until - context.time().nanoTime() > 0) {
+            context.time().parkUntil(this, until);
+            // An interrupt is how close() hurries us; nobody else sends one.
+            Thread.interrupted();
+        }
+    }
+
+    private void listen(Node node) {
+        Node.Line opened = node.open(Deadline.after(context.time(), CONNECT_TIMEOUT));
+        line = opened;
+        try {
+            if (closed) {
+                return;
+            }
+            Connection connection = opened.connection();
+            connection.setSoTimeout((int) SILENCE.toMillis());
+            connection.sendCommand(Command.SUBSCRIBE, channel);
+            Object reply = connection.getOne();
+            schedulePing(connection);
+            while (!closed) {
+                handle(reply);
+                reply = connection.getUnflushedObject();
+            }
+        } finally {
+            StoreContext.Alarm alarm = ping;
+            if (alarm != null) {
+                alarm.cancel();
+            }
+            line = null;
+            node.drop(opened);
+        }
+    }
+
+    private void handle(Object reply) {
+        if (reply instanceof List<?> parts && parts.size() == 3) {
+            String kind = text(parts.get(0));
+            if (kind.equals("message")) {
+                message.accept(text(parts.get(2)));
+            } else if (kind.equals("subscribe")) {
+                subscribed.run();
+            }
+        }
+    }
+
+    private void schedulePing(Connection connection) {
+        long at = context.time().nanoTime() + PING_EVERY.toNanos();
+        ping = context.timer()
+                .at(
+                        at,
+                        () -> context.background().execute(() -> {
+                            Node.Line current = line;
+                            if (!closed && current != null && current.connection() == connection) {
+                                try {
+                                    // Only this task writes on a subscribed connection; its answer is one more reply to
+                                    // skip.
+                                    connection.sendCommand(Command.PING);
+                                    // Flushes, and reads nothing: that is the listener's part.
+                                    connection.getMany(0);
+                                    schedulePing(connection);
+                                } catch (JedisException e) {
+                                    // The reader sees it too.
+                                }
+                            }
+                        }));
+    }
+
+    private static void disconnect(Node.@Nullable Line open) {
+        if (open != null) {
+            try {
+                open.connection().forceDisconnect();
+            } catch (java.io.IOException | JedisException e) {
+                // Broken is what it should be.
+            }
+        }
+    }
+
+    private static Duration min(Duration a, Duration b) {
+        return a.compareTo(b) < 0 ? a : b;
+    }
+
+    private static String text(Object part) {
+        return part instanceof byte[] bytes ? new String(bytes, StandardCharsets.UTF_8) : String.valueOf(part);
+    }
+}

@@ -1,0 +1,132 @@
+package io.holdfast.redis;
+
+import io.holdfast.spi.Deadline;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.net.UnknownHostException;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.regex.Pattern;
+import javax.net.ssl.SSLParameters;
+import javax.net.ssl.SSLSocket;
+import javax.net.ssl.SSLSocketFactory;
+import org.jspecify.annotations.Nullable;
+import redis.clients.jedis.HostAndPort;
+import redis.clients.jedis.JedisSocketFactory;
+import redis.clients.jedis.exceptions.JedisConnectionException;
+
+/** Opens one socket by a deadline, over name lookup, connection and TLS handshake together. */
+final class TimedSockets implements JedisSocketFactory {
+
+    private static final Pattern LITERAL = Pattern.compile("[0-9.]+|.*:.*");
+
+    private final HostAndPort server;
+    private final @Nullable SSLSocketFactory tls;
+    private final Deadline deadline;
+
+    TimedSockets(HostAndPort server, @Nullable SSLSocketFactory tls, Deadline deadline) {
+        this.server = server;
+        this.tls = tls;
+        this.deadline = deadline;
+    }
+
+    /** What a socket call takes as its timeout: never 0, which would mean for ever. */
+    static int millisLeft(Deadline deadline) {
+        long millis = (deadline.remainingNanos() + 999_999) / 1_000_000;
+        return (int) Math.max(1, Math.min(millis, Integer.MAX_VALUE));
+    }
+
+    @Override
+    public Socket createSocket() {
+        JedisConnectionException failure = new JedisConnectionException("cannot connect to " + server);
+        for (InetAddress address : lookUp()) {
+            Socket socket = new Socket();
+            try {
+                socket.setKeepAlive(true);
+                socket.setTcpNoDelay(true);
+                socket.connect(new InetSocketAddress(address, server.getPort()), millisLeft(deadline));
+                socket.setSoTimeout(millisLeft(deadline));
+                return tls == null ? socket : secure(socket, tls);
+            } catch (IOException e) {
+                closeQuietly(socket);
+                if (failure.getCause() == null) {
+                    failure = new JedisConnectionException("cannot connect to " + server + ": " + reason(e), e);
+                }
+            }
+            if (deadline.hasPassed()) {
+                break;
+            }
+        }
+        throw failure;
+    }
+
+    private Socket secure(Socket plain, SSLSocketFactory factory) throws IOException {
+        SSLSocket socket = (SSLSocket) factory.createSocket(plain, server.getHost(), server.getPort(), true);
+        SSLParameters parameters = socket.getSSLParameters();
+        parameters.setEndpointIdentificationAlgorithm("HTTPS");
+        socket.setSSLParameters(parameters);
+        socket.startHandshake();
+        return socket;
+    }
+
+    /** A resolver may hang for minutes and cannot be interrupted, so it hangs on a thread nobody waits for. */
+    private InetAddress[] lookUp() {
+        if (LITERAL.matcher(server.getHost()).matches()) {
+            try {
+                return InetAddress.getAllByName(server.getHost());
+            } catch (UnknownHostException e) {
+                throw new JedisConnectionException("'" + server.getHost() + "' is not an address", e);
+            }
+        }
+        CompletableFuture<InetAddress[]> found = new CompletableFuture<>();
+        Thread lookup = new Thread(
+                () -> {
+                    try {
+                        found.complete(InetAddress.getAllByName(server.getHost()));
+                    } catch (UnknownHostException | RuntimeException e) {
+                        found.completeExceptionally(e);
+                    }
+                },
+                "holdfast-lookup-" + server.getHost());
+        lookup.setDaemon(true);
+        lookup.start();
+        return await(found);
+    }
+
+    private InetAddress[] await(CompletableFuture<InetAddress[]> found) {
+        boolean interrupted = false;
+        try {
+            while (true) {
+                try {
+                    return found.get(deadline.remainingNanos(), TimeUnit.NANOSECONDS);
+                } catch (InterruptedException e) {
+                    interrupted = true;
+                } catch (TimeoutException e) {
+                    throw new JedisConnectionException("looking up host '" + server.getHost() + "' took too long");
+                } catch (ExecutionException e) {
+                    throw new JedisConnectionException("host '" + server.getHost() + "' is unknown", e.getCause());
+                }
+            }
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    private static String reason(IOException e) {
+        return e.getMessage() == null ? e.getClass().getSimpleName() : e.getMessage();
+    }
+
+    private static void closeQuietly(Socket socket) {
+        try {
+            socket.close();
+        } catch (IOException e) {
+            // It was of no use anyway.
+        }
+    }
+}

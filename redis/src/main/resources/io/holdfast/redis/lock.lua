@@ -1,0 +1,299 @@
+-- What every script knows of a lock. The loader puts this text below the first line of each script, so its names are
+-- there in all of them.
+--
+-- A lock lives in four keys, all in one slot:
+--   lock      hash: 'holdfast' -> '1', and per holder  owner -> 'expires token mode count total ttl since channel origin'
+--   queue     sorted set: owner -> place in line
+--   tickets   hash: owner -> 'expires mode count total ttl since channel origin'
+--   counter   string: the last token minted
+-- Times are microseconds of this server's clock. mode is x (exclusive), s (shared) or p (permits: count of total).
+-- An owner that begins with '~' is nobody: a released lock that lingers.
+--
+-- Kept true after every script:
+--   1. The lock key exists if and only if the lock is held, and expires with its last holder. A lock key without the mark
+--      is foreign: it counts as one exclusive holder, and no script changes it.
+--   2. No owner is both holder and ticket. A ticket that becomes a holder keeps its expiry: its client reckons from the
+--      last heartbeat we answered, and k dead waiters in a row cost one ttl, not k.
+--   3. Who holds beside whom follows from one walk: all live holders, then the tickets in line; the first that does not
+--      fit ends it. Passed over, keeping their place, are only tickets whose client nobody could publish to.
+--   4. Tokens of a lock grow, and are at least the clock: a lost counter does not take them back.
+--   5. queue and tickets expire with the last heartbeat, counter a week after the later of its last use and its value.
+
+local MARK = 'holdfast'
+local COUNTER_LIFE_MILLIS = 7 * 24 * 3600 * 1000
+local FOREIGN_CHECK_MICROS = 1000000
+local CHUNK = 16
+-- As in RedisStore.
+local WATCHERS = 8
+local WATCHER_STAGGER_MICROS = 100000
+
+-- Numbers of 16 digits: tostring() would write 1.8e+15.
+local function text(number)
+    return string.format('%.0f', number)
+end
+
+local function clock()
+    local time = redis.call('TIME')
+    return tonumber(time[1]) * 1000000 + tonumber(time[2])
+end
+
+local now = clock()
+
+local function millis(micros)
+    return text(math.ceil(micros / 1000))
+end
+
+local HOLDER = '^(%d+) (%d+) (%a) (%d+) (%d+) (%d+) (%d+) (%S+) (.*)$'
+local TICKET = '^(%d+) (%a) (%d+) (%d+) (%d+) (%d+) (%S+) (.*)$'
+
+local function read_holder(packed)
+    local expires, token, mode, count, total, ttl, since, channel, origin = string.match(packed, HOLDER)
+    return {
+        expires = tonumber(expires), token = tonumber(token), mode = mode, count = tonumber(count),
+        total = tonumber(total), ttl = tonumber(ttl), since = since, channel = channel, origin = origin
+    }
+end
+
+local function read_ticket(packed)
+    local expires, mode, count, total, ttl, since, channel, origin = string.match(packed, TICKET)
+    return {
+        expires = tonumber(expires), mode = mode, count = tonumber(count), total = tonumber(total),
+        ttl = tonumber(ttl), since = since, channel = channel, origin = origin
+    }
+end
+
+local function write_holder(lock, owner, holder)
+    lock.holders[owner] = holder
+    lock.changed = true
+    local packed = table.concat({
+        text(holder.expires), text(holder.token), holder.mode, text(holder.count), text(holder.total), text(holder.ttl),
+        holder.since, holder.channel, holder.origin
+    }, ' ')
+    redis.call('HSET', lock.key, MARK, '1', owner, packed)
+end
+
+local function remove_holder(lock, owner)
+    lock.holders[owner] = nil
+    lock.changed = true
+    redis.call('HDEL', lock.key, owner)
+end
+
+-- Makes a key live at least until then.
+local function keep(key, expires)
+    if redis.call('PTTL', key) * 1000 < expires - now then
+        redis.call('PEXPIREAT', key, millis(expires))
+    end
+end
+
+local function write_ticket(lock, owner, ticket)
+    local packed = table.concat({
+        text(ticket.expires), ticket.mode, text(ticket.count), text(ticket.total), text(ticket.ttl), ticket.since,
+        ticket.channel, ticket.origin
+    }, ' ')
+    redis.call('HSET', lock.tickets, owner, packed)
+    keep(lock.queue, ticket.expires)
+    keep(lock.tickets, ticket.expires)
+end
+
+local function remove_ticket(lock, owner)
+    redis.call('ZREM', lock.queue, owner)
+    redis.call('HDEL', lock.tickets, owner)
+end
+
+-- The ticket of an owner, if it is in line and its heartbeat has not lapsed.
+local function live_ticket(lock, owner)
+    local packed = redis.call('HGET', lock.tickets, owner)
+    if not packed then
+        return nil
+    end
+    local ticket = read_ticket(packed)
+    if ticket.expires <= now or not redis.call('ZSCORE', lock.queue, owner) then
+        return nil
+    end
+    return ticket
+end
+
+-- Reads a lock from its four KEYS, the first at index i, and drops holders that have expired.
+local function open(i)
+    local lock = {
+        key = KEYS[i], queue = KEYS[i + 1], tickets = KEYS[i + 2], counter = KEYS[i + 3],
+        holders = {}, foreign = false, changed = false, freed = false
+    }
+    local kind = redis.call('TYPE', lock.key)['ok']
+    if kind == 'none' then
+        return lock
+    end
+    if kind ~= 'hash' or redis.call('HEXISTS', lock.key, MARK) == 0 then
+        lock.foreign = true
+        return lock
+    end
+    local flat = redis.call('HGETALL', lock.key)
+    for f = 1, #flat, 2 do
+        local owner = flat[f]
+        if owner ~= MARK then
+            local holder = read_holder(flat[f + 1])
+            if holder.expires > now then
+                lock.holders[owner] = holder
+            else
+                remove_holder(lock, owner)
+                lock.freed = true
+            end
+        end
+    end
+    return lock
+end
+
+-- The lock key lives exactly as long as its last holder.
+local function settle(lock)
+    if not lock.changed then
+        return
+    end
+    local last = 0
+    for _, holder in pairs(lock.holders) do
+        last = math.max(last, holder.expires)
+    end
+    if last == 0 then
+        redis.call('DEL', lock.key)
+    else
+        redis.call('PEXPIREAT', lock.key, millis(last))
+    end
+end
+
+-- Microseconds until the earliest moment at which a holder may be gone without a word.
+local function time_left(lock)
+    if lock.foreign then
+        local left = redis.call('PTTL', lock.key) * 1000
+        return left < 0 and FOREIGN_CHECK_MICROS or math.min(left, FOREIGN_CHECK_MICROS)
+    end
+    local first = math.huge
+    for _, holder in pairs(lock.holders) do
+        first = math.min(first, holder.expires)
+    end
+    return first == math.huge and 0 or first - now
+end
+
+local function keep_counter(lock, token)
+    redis.call('SET', lock.counter, text(token), 'PXAT',
+        text(math.ceil(math.max(now, token) / 1000) + COUNTER_LIFE_MILLIS))
+end
+
+local function next_token(lock)
+    return math.max(tonumber(redis.call('GET', lock.counter) or '0') + 1, now)
+end
+
+-- A client without the right to publish is one that reaches nobody.
+local function publish(channel, message)
+    local receivers = redis.pcall('PUBLISH', channel, message)
+    return type(receivers) == 'number' and receivers or 0
+end
+
+-- Who holds now, as the beginning of a walk.
+local function walk_of(lock)
+    local walk = { mode = '', taken = 0, smallest = math.huge }
+    if lock.foreign then
+        walk.mode = 'x'
+    end
+    for _, holder in pairs(lock.holders) do
+        walk.mode = holder.mode
+        walk.taken = walk.taken + holder.count
+        walk.smallest = math.min(walk.smallest, holder.total)
+    end
+    return walk
+end
+
+local function admits(walk, demand)
+    if walk.mode == '' then
+        return true
+    end
+    if walk.mode == 's' then
+        return demand.mode == 's'
+    end
+    return walk.mode == 'p' and demand.mode == 'p'
+        and walk.taken + demand.count <= math.min(walk.smallest, demand.total)
+end
+
+local function join(walk, demand)
+    walk.mode = demand.mode
+    walk.taken = walk.taken + demand.count
+    walk.smallest = math.min(walk.smallest, demand.total)
+end
+
+local function grant(lock, owner, demand, expires, token)
+    keep_counter(lock, token)
+    write_holder(lock, owner, {
+        expires = expires, token = token, mode = demand.mode, count = demand.count, total = demand.total,
+        ttl = demand.ttl, since = text(now), channel = demand.channel, origin = demand.origin
+    })
+end
+
+-- Lets in from the line whoever fits, each with a message on its client's channel, but for the owner 'me', who reads it in
+-- this script's reply. Returns the walk and whether somebody reachable is left in line.
+local function advance(lock, me)
+    local walk = walk_of(lock)
+    if walk.mode == 'x' then
+        return walk, true
+    end
+    local passed = 0
+    while true do
+        local owners = redis.call('ZRANGE', lock.queue, passed, passed + CHUNK - 1)
+        if #owners == 0 then
+            return walk, false
+        end
+        for _, owner in ipairs(owners) do
+            local ticket = live_ticket(lock, owner)
+            if not ticket then
+                remove_ticket(lock, owner)
+            elseif not admits(walk, ticket) then
+                return walk, true
+            else
+                local token = next_token(lock)
+                if owner == me or publish(ticket.channel, 'granted ' .. owner .. ' ' .. text(token) .. ' ' .. lock.key) > 0 then
+                    remove_ticket(lock, owner)
+                    grant(lock, owner, ticket, ticket.expires, token)
+                    join(walk, ticket)
+                    if walk.mode == 'x' then
+                        return walk, true
+                    end
+                else
+                    passed = passed + 1
+                end
+            end
+        end
+    end
+end
+
+-- The first in line watch the holder's deadline, one after the other. They read it in the answers to their heartbeats; whose
+-- next one would come too late (a long ttl waits behind a short one) is told now.
+local function tell_watchers(lock)
+    local owners = redis.call('ZRANGE', lock.queue, 0, WATCHERS - 1)
+    if #owners == 0 then
+        return
+    end
+    local left = time_left(lock)
+    for place, packed in ipairs(redis.call('HMGET', lock.tickets, unpack(owners))) do
+        local ticket = packed and read_ticket(packed)
+        if ticket and ticket.expires > now and ticket.expires - 0.6 * ticket.ttl > now + left then
+            publish(ticket.channel, 'watch ' .. owners[place] .. ' ' .. text(left + (place - 1) * WATCHER_STAGGER_MICROS)
+                .. ' ' .. lock.key)
+        end
+    end
+end
+
+-- After somebody left: let the next in.
+local function pass_on(lock)
+    advance(lock, nil)
+    settle(lock)
+    tell_watchers(lock)
+end
+
+-- What a request asks for, from ARGV[i] on: owner, mode, count, total, ttl, channel, origin.
+local function demand_of(i)
+    return {
+        mode = ARGV[i + 1], count = tonumber(ARGV[i + 2]), total = tonumber(ARGV[i + 3]), ttl = tonumber(ARGV[i + 4]),
+        channel = ARGV[i + 5], origin = ARGV[i + 6], since = text(now)
+    }
+end
+
+local function held(token)
+    return { 'held', text(token) }
+end

@@ -1,0 +1,293 @@
+package io.holdfast.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.holdfast.Demand;
+import io.holdfast.UnknownOutcomeException;
+import io.holdfast.servers.TcpProxy;
+import io.holdfast.spi.Grant;
+import io.holdfast.spi.RenewalAnswer;
+import io.holdfast.spi.Request;
+import java.time.Duration;
+import java.util.Objects;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import redis.clients.jedis.params.SetParams;
+
+@DisplayName("Handing the lock on when messages, connections and clients are lost")
+class HandoverTest extends RedisTest {
+
+    private String name;
+    private TestClient holder;
+    private TestClient other;
+
+    @BeforeEach
+    void connect() {
+        name = name();
+        holder = client();
+        other = client();
+    }
+
+    private TestClient.Place queued(TestClient client) {
+        return queued(client, TestClient.TTL);
+    }
+
+    private TestClient.Place queued(TestClient client, Duration ttl) {
+        TestClient.Place place = client.enqueue(client.request(name, Demand.exclusive(), ttl));
+        assertThat(place.isQueued()).isTrue();
+        awaitSubscription(client);
+        return place;
+    }
+
+    private Grant pushed(TestClient.Place place) {
+        await().until(place.heard()::isGranted);
+        return Objects.requireNonNull(place.heard().grant);
+    }
+
+    private TcpProxy proxy() {
+        return closing(TcpProxy.to(server.address()), TcpProxy::close);
+    }
+
+    private TestClient through(TcpProxy proxy) {
+        return client("redis://127.0.0.1:" + proxy.port());
+    }
+
+    private long millisUntil(TestClient.Place granted) {
+        long start = System.nanoTime();
+        pushed(granted);
+        return Duration.ofNanos(System.nanoTime() - start).toMillis();
+    }
+
+    @Test
+    void aKilledWaiterIsPassedOverAtOnce() {
+        Grant held = holder.grant(name);
+        TestClient dead = client();
+        queued(dead);
+        TestClient.Place next = queued(other);
+        dead.close();
+        await().until(() -> calls("subscribe") >= 0 && channelIsGone(dead));
+
+        holder.release(held);
+
+        assertThat(millisUntil(next)).isLessThan(5000);
+    }
+
+    private boolean channelIsGone(TestClient client) {
+        return redis.publish("holdfast:client:" + client.id(), "nobody 0-0 0 none") == 0;
+    }
+
+    @Test
+    void aLiveWaiterWhoseSubscriptionBlinkedIsPassedOverButKeepsItsPlace() {
+        TcpProxy proxy = proxy();
+        TestClient blinking = through(proxy);
+        Grant held = holder.grant(name);
+        TestClient.Place first = queued(blinking);
+        TestClient.Place second = queued(other);
+
+        proxy.refuseConnections();
+        proxy.resetConnections();
+        await().until(() -> channelIsGone(blinking));
+        holder.release(held);
+        Grant passed = pushed(second);
+        assertThat(first.heard().calls).isZero();
+        TestClient.Place third = queued(holder);
+        proxy.heal();
+        awaitSubscription(blinking);
+        other.release(passed);
+
+        pushed(first);
+        assertThat(third.heard().calls).isZero();
+    }
+
+    @Test
+    void aGrantWhoseMessageWasLostIsFoundAfterTheNextSubscription() {
+        TcpProxy proxy = proxy();
+        TestClient deaf = through(proxy);
+        Grant held = holder.grant(name);
+        TestClient.Place place = queued(deaf);
+
+        proxy.cut();
+        holder.release(held);
+        assertThat(redis.exists(keys(name).lock())).isTrue();
+        assertThat(place.heard().calls).isZero();
+        proxy.resetConnections();
+        proxy.heal();
+
+        pushed(place);
+    }
+
+    @Test
+    void aGrantWhoseMessageWasLostIsFoundByTheNextHeartbeat() {
+        Grant held = holder.grant(name);
+        TestClient silent = client();
+        TestClient.Place place = queued(silent);
+        silent.store.close();
+        // Its connections are gone for good; another client of the same owner id renews, as a heartbeat would.
+        await().until(() -> channelIsGone(silent));
+        holder.release(held);
+
+        assertThat(holder.renew(place.ticket())).isInstanceOf(RenewalAnswer.Extended.class);
+        assertThat(redis.exists(keys(name).lock())).isTrue();
+    }
+
+    @Test
+    void aHalfOpenWaiterStallsTheLineNoLongerThanItsTicketLasts() {
+        TcpProxy proxy = proxy();
+        TestClient cutOff = through(proxy);
+        Grant held = holder.grant(name);
+        queued(cutOff, Duration.ofMillis(1500));
+        queued(cutOff, Duration.ofMillis(1500));
+        queued(cutOff, Duration.ofMillis(1500));
+        TestClient.Place behind = queued(other);
+
+        proxy.cut();
+        holder.release(held);
+
+        // Three dead waiters in a row, one ttl and a second.
+        assertThat(millisUntil(behind)).isLessThan(2500);
+    }
+
+    @Test
+    void whenHolderAndFirstInLineDieTogetherAnotherStandsIn() {
+        TestClient dying = client();
+        Request brief = dying.request(name, Demand.exclusive(), Duration.ofMillis(1500));
+        dying.grant(brief);
+        queued(dying);
+        TestClient.Place survivor = queued(other);
+
+        dying.close();
+
+        // Its own heartbeat would come after ten seconds.
+        assertThat(millisUntil(survivor)).isLessThan(2500);
+    }
+
+    @Test
+    void aLongTtlBehindAShortOneIsToldWhenItBecomesFirst() {
+        Grant held = holder.grant(name);
+        TestClient dying = client();
+        TestClient.Place brief = queued(dying, Duration.ofMillis(1500));
+        TestClient.Place patient = queued(other, Duration.ofMinutes(5));
+
+        holder.release(held);
+        pushed(brief);
+        dying.close();
+
+        assertThat(millisUntil(patient)).isLessThan(2500);
+    }
+
+    @Test
+    void aGrantForAWaiterWhoGaveUpIsReleasedAtOnce() {
+        TcpProxy proxy = proxy();
+        TestClient hasty = through(proxy);
+        hasty.enqueue(name());
+        Grant elsewhere = holder.grant(name());
+        hasty.enqueue(elsewhere.request().name());
+        awaitSubscription(hasty);
+        Grant held = holder.grant(name);
+
+        proxy.dropReplies();
+        Request lost = hasty.request(name);
+        assertThatThrownBy(
+                        () -> hasty.store.enqueue(lost, new TestClient.Heard(), hasty.within(Duration.ofMillis(200))))
+                .isInstanceOf(UnknownOutcomeException.class);
+        proxy.heal();
+        awaitSubscription(hasty);
+        TestClient.Place next = queued(other);
+        assertThat(holder.store.view(name, holder.soon()).waiters()).hasSize(2);
+        holder.release(held);
+
+        assertThat(millisUntil(next)).isLessThan(10_000);
+    }
+
+    @Test
+    void aMessageThatComesAfterItsGrantWasDeliveredOtherwiseDoesNoHarm() {
+        Grant held = holder.grant(name);
+        TestClient.Place place = queued(other);
+        holder.release(held);
+        Grant grant = pushed(place);
+
+        String message = "granted " + grant.request().owner() + " " + grant.token() + " "
+                + keys(name).lock();
+        redis.publish("holdfast:client:" + other.id(), message);
+        redis.publish("holdfast:client:" + other.id(), message);
+        // Messages of one channel come in order: once this one is heard, those before it have been dealt with.
+        TestClient.Place marker = awaitMarker();
+
+        assertThat(marker.heard().isGranted()).isTrue();
+        assertThat(other.renew(grant)).isInstanceOf(RenewalAnswer.Extended.class);
+        assertThat(place.heard().calls).isEqualTo(1);
+    }
+
+    private TestClient.Place awaitMarker() {
+        String another = name();
+        Grant held = holder.grant(another);
+        TestClient.Place marker = other.enqueue(another);
+        holder.release(held);
+        pushed(marker);
+        return marker;
+    }
+
+    @Test
+    void nobodyHearsAnythingAfterWithdrawing() {
+        Grant held = holder.grant(name);
+        TestClient.Place place = queued(other);
+
+        other.withdraw(place.request());
+        holder.release(held);
+        awaitMarker();
+
+        assertThat(place.heard().calls).isZero();
+        assertThat(redis.exists(keys(name).lock())).isFalse();
+    }
+
+    @Test
+    void aForeignKeyIsWaitedOut() {
+        redis.set(keys(name).lock(), "somebody", SetParams.setParams().px(400));
+        TestClient.Place place = other.enqueue(name);
+
+        assertThat(place.isQueued()).isTrue();
+        pushed(place);
+    }
+
+    @Test
+    void aForeignKeyThatIsDeletedIsNoticedWithinAboutASecond() {
+        redis.set(keys(name).lock(), "somebody");
+        TestClient.Place place = queued(other);
+        redis.del(keys(name).lock());
+
+        assertThat(millisUntil(place)).isLessThan(5000);
+    }
+
+    @Test
+    void aPushedGrantReckonsFromTheLastAnsweredHeartbeatAndNotFromThePush() {
+        Grant held = holder.grant(name);
+        long beforeEnqueue = System.nanoTime();
+        TestClient.Place place = queued(other);
+        long afterEnqueue = System.nanoTime();
+        holder.release(held);
+
+        assertThat(pushed(place).baseNanos()).isBetween(beforeEnqueue, afterEnqueue);
+    }
+
+    @Test
+    void theLinePassesThroughManyClientsInOrder() {
+        Grant held = holder.grant(name);
+        TestClient[] clients = {client(), client(), client(), client()};
+        TestClient.Place[] places = new TestClient.Place[20];
+        for (int i = 0; i < places.length; i++) {
+            places[i] = queued(clients[i % clients.length]);
+        }
+
+        holder.release(held);
+
+        long last = held.token();
+        for (int i = 0; i < places.length; i++) {
+            Grant grant = pushed(places[i]);
+            assertThat(grant.token()).isGreaterThan(last);
+            last = grant.token();
+            clients[i % clients.length].release(grant);
+        }
+    }
+}
