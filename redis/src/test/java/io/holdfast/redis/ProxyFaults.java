@@ -1,0 +1,25 @@
+package io.holdfast.redis;
+
+import io.holdfast.servers.Direction;
+import io.holdfast.servers.TcpProxy;
+import io.holdfast.tck.Faults;
+import java.time.Duration;
+
+/** The faults of a network, by a proxy. */
+record ProxyFaults(TcpProxy proxy) implements Faults {
+
+    @Override
+    public void delayReplies(Duration delay) {
+        proxy.delay(Direction.TO_CLIENT, delay);
+    }
+
+    @Override
+    public void cut() {
+        proxy.cut();
+    }
+
+    @Override
+    public void heal() {
+        proxy.heal();
+    }
+}
