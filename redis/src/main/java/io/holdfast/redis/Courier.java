@@ -65,6 +65,9 @@ final class Courier {
     /** A write this large may fill the socket's buffers, and a blocked write knows no timeout. */
     private static final int LARGE_ARGUMENTS = 200;
 
+    /** How many calls go out before the first reply is read. */
+    private static final int PIPELINED = 100;
+
     private final Topology topology;
     private final StoreContext context;
     private final TimeSource time;
@@ -142,6 +145,90 @@ final class Courier {
         }
     }
 
+    /** Of several calls, what became of one. */
+    record Outcome(@Nullable Reply reply, @Nullable LockException failure) {}
+
+    /** Several calls for one server, sent in one go: where one script must not touch several slots. */
+    List<Outcome> runAll(List<Call> calls, Deadline until) {
+        if (calls.size() == 1) {
+            return List.of(outcome(calls.get(0), until));
+        }
+        List<Outcome> outcomes = new ArrayList<>(calls.size());
+        for (List<Call> chunk : chunks(calls, PIPELINED)) {
+            outcomes.addAll(pipeline(chunk, until));
+        }
+        return outcomes;
+    }
+
+    private Outcome outcome(Call call, Deadline until) {
+        try {
+            return new Outcome(run(call, until), null);
+        } catch (LockException e) {
+            return new Outcome(null, e);
+        }
+    }
+
+    private List<Outcome> pipeline(List<Call> calls, Deadline until) {
+        Deadline deadline = until.within(timeout);
+        Call first = calls.get(0);
+        List<Object> replies;
+        long baseNanos;
+        Node node;
+        Node.Line line;
+        try {
+            node = topology.nodeOf(first.slot(), deadline);
+            line = node.borrow(first.urgency(), deadline);
+        } catch (JedisException e) {
+            return calls.stream()
+                    .map(call -> new Outcome(null, failure(call, null, e)))
+                    .toList();
+        }
+        StoreContext.Alarm guard = breakAt(deadline, line.connection());
+        try {
+            line.connection().setSoTimeout(TimedSockets.millisLeft(deadline));
+            baseNanos = time.nanoTime();
+            calls.forEach(call ->
+                    line.connection().sendCommand(arguments(call, call.script().sha(), Command.EVALSHA)));
+            if (replicas > 0) {
+                line.connection().sendCommand(waitForReplicas(deadline));
+            }
+            replies = line.connection().getMany(calls.size() + (replicas > 0 ? 1 : 0));
+            node.giveBack(line);
+        } catch (JedisException e) {
+            node.drop(line);
+            node.forgetIdle();
+            topology.suspect(node);
+            return calls.stream()
+                    .map(call -> new Outcome(null, failure(call, e, e)))
+                    .toList();
+        } finally {
+            guard.cancel();
+        }
+        long confirmed = replicas > 0 && replies.get(calls.size()) instanceof Long count ? count : 0;
+        List<Outcome> outcomes = new ArrayList<>(calls.size());
+        for (int i = 0; i < calls.size(); i++) {
+            // A script the server has forgotten, a slot that has moved: each finds its own way.
+            outcomes.add(
+                    replies.get(i) instanceof JedisDataException
+                            ? outcome(calls.get(i), until)
+                            : new Outcome(new Reply(replies.get(i), baseNanos, false, confirmed), null));
+        }
+        return outcomes;
+    }
+
+    private static CommandArguments arguments(Call call, byte[] script, Command command) {
+        return new CommandArguments(command)
+                .add(script)
+                .add(call.keys().size())
+                .addObjects(call.keys())
+                .addObjects(call.arguments());
+    }
+
+    /** Waits half of what is left, so that its answer is still in time. */
+    private CommandArguments waitForReplicas(Deadline deadline) {
+        return new CommandArguments(Command.WAIT).add(replicas).add(Math.max(1, TimedSockets.millisLeft(deadline) / 2));
+    }
+
     private Reply exchange(Connection connection, Call call, boolean asking, boolean repeated, Deadline deadline) {
         int large = call.arguments().size();
         StoreContext.Alarm guard = large < LARGE_ARGUMENTS ? null : breakAt(deadline, connection);
@@ -172,23 +259,15 @@ final class Courier {
             boolean asking,
             boolean repeated,
             Deadline deadline) {
-        CommandArguments arguments = new CommandArguments(command)
-                .add(script)
-                .add(call.keys().size())
-                .addObjects(call.keys())
-                .addObjects(call.arguments());
         connection.setSoTimeout(TimedSockets.millisLeft(deadline));
         boolean waits = replicas > 0 && call.script() != Script.VIEW;
         long baseNanos = time.nanoTime();
         if (asking) {
             connection.sendCommand(Command.ASKING);
         }
-        connection.sendCommand(arguments);
+        connection.sendCommand(arguments(call, script, command));
         if (waits) {
-            // Half of what is left, so that its answer is still in time.
-            connection.sendCommand(new CommandArguments(Command.WAIT)
-                    .add(replicas)
-                    .add(Math.max(1, TimedSockets.millisLeft(deadline) / 2)));
+            connection.sendCommand(waitForReplicas(deadline));
         }
         List<Object> replies = connection.getMany(1 + (asking ? 1 : 0) + (waits ? 1 : 0));
         Object value = replies.get(asking ? 1 : 0);
@@ -276,6 +355,20 @@ final class Courier {
             return "a key of the lock holds something else (" + message + ")";
         }
         return message;
+    }
+
+    /** The lane of a lock, looked up if need be. */
+    String lane(LockKeys keys, Deadline until) {
+        String lane = topology.lane(keys.slot());
+        if (lane.isEmpty() && !topology.spansSlots()) {
+            try {
+                topology.nodeOf(keys.slot(), until.within(timeout));
+            } catch (JedisException e) {
+                throw new StoreUnavailableException(keys.name(), reason(e), e);
+            }
+            lane = topology.lane(keys.slot());
+        }
+        return lane;
     }
 
     /** Sends a plain command to one server. */

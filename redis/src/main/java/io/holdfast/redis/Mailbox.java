@@ -4,6 +4,7 @@ import io.holdfast.spi.OwnerId;
 import io.holdfast.spi.StoreContext;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 
 /** This client's standing channels, one per lane, subscribed when first needed. Thread-safe. */
@@ -33,6 +34,7 @@ final class Mailbox implements AutoCloseable {
     private final Consumer<String> subscribed;
     private final Consumer<Message> receiver;
     private final Map<String, Subscriber> subscribers = new ConcurrentHashMap<>();
+    private final AtomicLong rounds = new AtomicLong();
     private volatile boolean closed;
 
     Mailbox(
@@ -53,6 +55,11 @@ final class Mailbox implements AutoCloseable {
         return topology.spansSlots() ? base : base + "@" + lane;
     }
 
+    /** Grows with every subscription that comes up, before what waits is checked. */
+    long round() {
+        return rounds.get();
+    }
+
     /** Makes sure somebody listens on that lane. Returns at once. */
     void listen(String lane) {
         if (!subscribers.containsKey(lane) && !closed) {
@@ -68,7 +75,10 @@ final class Mailbox implements AutoCloseable {
                 deadline -> topology.nodeOfLane(lane, deadline),
                 topology::suspect,
                 channel(lane),
-                () -> subscribed.accept(lane),
+                () -> {
+                    rounds.incrementAndGet();
+                    subscribed.accept(lane);
+                },
                 this::receive);
         subscriber.start();
         return subscriber;

@@ -4,7 +4,6 @@ import io.holdfast.spi.Deadline;
 import java.io.IOException;
 import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.Semaphore;
-import java.util.concurrent.TimeUnit;
 import javax.net.ssl.SSLSocketFactory;
 import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.Connection;
@@ -64,24 +63,9 @@ final class PooledNode implements Node {
     }
 
     private void await(Deadline deadline) {
-        boolean interrupted = false;
-        try {
-            while (true) {
-                try {
-                    if (!permits.tryAcquire(deadline.remainingNanos(), TimeUnit.NANOSECONDS)) {
-                        throw new JedisConnectionException(
-                                "all connections to " + server + " are in use; see the parameter 'connections'");
-                    }
-                    return;
-                } catch (InterruptedException e) {
-                    // Requests are not interruptible: the engine looks at the flag between them.
-                    interrupted = true;
-                }
-            }
-        } finally {
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
+        if (!Uninterruptibly.await(deadline, permits::tryAcquire)) {
+            throw new JedisConnectionException(
+                    "all connections to " + server + " are in use; see the parameter 'connections'");
         }
     }
 

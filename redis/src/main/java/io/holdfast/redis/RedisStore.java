@@ -26,6 +26,7 @@ import io.holdfast.spi.Withdrawal;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import redis.clients.jedis.exceptions.JedisException;
@@ -119,7 +120,7 @@ final class RedisStore implements QueueingStore, DowngradingStore, TokenRaisingS
     @Override
     public Answer attempt(Request request, Deadline deadline) {
         LockKeys keys = keys(request.name());
-        Courier.Reply reply = send(Script.ATTEMPT, keys, deadline, demand(request, topology.lane(keys.slot())));
+        Courier.Reply reply = send(Script.ATTEMPT, keys, deadline, demand(request, courier.lane(keys, deadline)));
         List<?> answer = (List<?>) reply.value();
         if (Views.text(answer.get(0)).equals("held")) {
             return new Answer.Granted(granted(request, answer, reply));
@@ -131,7 +132,8 @@ final class RedisStore implements QueueingStore, DowngradingStore, TokenRaisingS
     @Override
     public Answer enqueue(Request request, TicketListener listener, Deadline deadline) {
         LockKeys keys = keys(request.name());
-        String lane = topology.lane(keys.slot());
+        String lane = courier.lane(keys, deadline);
+        long round = mailbox.round();
         // Known before it is sent: the push may be here before the answer.
         TicketDesk.Waiting waiting =
                 desk.add(request, keys, listener, context.time().nanoTime());
@@ -153,9 +155,9 @@ final class RedisStore implements QueueingStore, DowngradingStore, TokenRaisingS
         }
         waiting.extended(reply.baseNanos());
         watchHolder(waiting, answer);
-        mailbox.listen(lane);
-        if (!lane.equals(topology.lane(keys.slot()))) {
-            // The lock has moved, and with it the channel on which its grant will be announced.
+        mailbox.listen(topology.lane(keys.slot()));
+        if (round != mailbox.round() || !lane.equals(topology.lane(keys.slot()))) {
+            // A subscription came up and was checked without us, or the lock has moved, and with it its channel.
             context.background().execute(() -> check(waiting));
         }
         return new Answer.Queued(new Ticket(request, request.ttl(), reply.baseNanos()));
@@ -190,35 +192,32 @@ final class RedisStore implements QueueingStore, DowngradingStore, TokenRaisingS
 
     @Override
     public List<RenewalAnswer> renew(List<RenewalRequest> renewals, Deadline deadline) {
+        return renew(renewals, deadline, (renewal, answer) -> {
+            desk.forget(renewal.claim().request().owner());
+            return new RenewalAnswer.Gone("the server no longer knows it");
+        });
+    }
+
+    private interface GoneHandler {
+        RenewalAnswer gone(RenewalRequest renewal, List<?> answer);
+    }
+
+    private List<RenewalAnswer> renew(List<RenewalRequest> renewals, Deadline deadline, GoneHandler gone) {
+        List<List<RenewalRequest>> batches = Courier.chunks(renewals, topology.spansSlots() ? RENEWALS_PER_SCRIPT : 1);
+        List<Courier.Outcome> outcomes = new ArrayList<>();
+        if (topology.spansSlots()) {
+            batches.forEach(batch -> outcomes.addAll(courier.runAll(List.of(renewal(batch)), deadline)));
+        } else {
+            outcomes.addAll(courier.runAll(batches.stream().map(this::renewal).toList(), deadline));
+        }
         List<RenewalAnswer> answers = new ArrayList<>(renewals.size());
-        for (List<RenewalRequest> batch : batches(renewals)) {
-            answers.addAll(renewBatch(batch, deadline));
+        for (int i = 0; i < batches.size(); i++) {
+            answers.addAll(settle(batches.get(i), outcomes.get(i), gone));
         }
         return answers;
     }
 
-    private List<List<RenewalRequest>> batches(List<RenewalRequest> renewals) {
-        return Courier.chunks(renewals, topology.spansSlots() ? RENEWALS_PER_SCRIPT : 1);
-    }
-
-    private List<RenewalAnswer> renewBatch(List<RenewalRequest> batch, Deadline deadline) {
-        Courier.Reply reply;
-        try {
-            reply = sendRenewals(batch, deadline);
-        } catch (LockException e) {
-            return batch.stream()
-                    .<RenewalAnswer>map(renewal -> new RenewalAnswer.Unsettled(e))
-                    .toList();
-        }
-        List<?> values = (List<?>) reply.value();
-        List<RenewalAnswer> answers = new ArrayList<>(batch.size());
-        for (int i = 0; i < batch.size(); i++) {
-            answers.add(settle(batch.get(i), (List<?>) values.get(i), reply));
-        }
-        return answers;
-    }
-
-    private Courier.Reply sendRenewals(List<RenewalRequest> batch, Deadline deadline) {
+    private Courier.Call renewal(List<RenewalRequest> batch) {
         List<String> keys = new ArrayList<>(4 * batch.size());
         List<String> arguments = new ArrayList<>(3 * batch.size());
         int slot = 0;
@@ -232,10 +231,23 @@ final class RedisStore implements QueueingStore, DowngradingStore, TokenRaisingS
             arguments.add(mailbox.channel(topology.lane(slot)));
         }
         String name = batch.get(0).claim().request().name();
-        return courier.run(new Courier.Call(Script.RENEW, Node.Urgency.EXTRA, slot, name, keys, arguments), deadline);
+        return new Courier.Call(Script.RENEW, Node.Urgency.EXTRA, slot, name, keys, arguments);
     }
 
-    private RenewalAnswer settle(RenewalRequest renewal, List<?> answer, Courier.Reply reply) {
+    private List<RenewalAnswer> settle(List<RenewalRequest> batch, Courier.Outcome outcome, GoneHandler gone) {
+        List<RenewalAnswer> answers = new ArrayList<>(batch.size());
+        Courier.Reply reply = outcome.reply();
+        for (int i = 0; i < batch.size(); i++) {
+            if (reply == null) {
+                answers.add(new RenewalAnswer.Unsettled(Objects.requireNonNull(outcome.failure())));
+            } else {
+                answers.add(settle(batch.get(i), (List<?>) ((List<?>) reply.value()).get(i), reply, gone));
+            }
+        }
+        return answers;
+    }
+
+    private RenewalAnswer settle(RenewalRequest renewal, List<?> answer, Courier.Reply reply, GoneHandler gone) {
         Request request = renewal.claim().request();
         TicketDesk.Waiting waiting = desk.find(request.owner());
         switch (Views.text(answer.get(0))) {
@@ -262,8 +274,7 @@ final class RedisStore implements QueueingStore, DowngradingStore, TokenRaisingS
                 return new RenewalAnswer.Extended(reply.baseNanos(), renewal.ttl());
             }
             case "gone" -> {
-                desk.forget(request.owner());
-                return new RenewalAnswer.Gone("the server no longer knows it");
+                return gone.gone(renewal, answer);
             }
             default -> {
                 return new RenewalAnswer.Unsettled(
@@ -292,7 +303,7 @@ final class RedisStore implements QueueingStore, DowngradingStore, TokenRaisingS
 
     /** A subscription is there, again or at last: whatever was announced before went unheard. */
     private void checkLane(String lane) {
-        List<TicketDesk.Waiting> unheard = desk.all().stream()
+        List<TicketDesk.Waiting> unheard = desk.confirmed().stream()
                 .filter(waiting -> topology.lane(waiting.keys().slot()).equals(lane))
                 .toList();
         if (!unheard.isEmpty()) {
@@ -306,41 +317,16 @@ final class RedisStore implements QueueingStore, DowngradingStore, TokenRaisingS
                         new Ticket(waiting.request(), waiting.request().ttl(), 0),
                         waiting.request().ttl()))
                 .toList();
-        Deadline deadline = Deadline.after(context.time(), config.timeout());
-        for (List<RenewalRequest> batch : batches(renewals)) {
-            List<RenewalAnswer> answers = checkBatch(batch, deadline);
-            for (int i = 0; i < batch.size(); i++) {
-                Request request = batch.get(i).claim().request();
-                TicketDesk.Waiting waiting = desk.find(request.owner());
-                if (answers.get(i) instanceof RenewalAnswer.Unsettled && waiting != null) {
-                    checkIn(waiting, CHECK_AGAIN);
-                }
+        List<RenewalAnswer> answers =
+                renew(renewals, Deadline.after(context.time(), config.timeout()), (renewal, answer) -> {
+                    desk.lose(renewal.claim().request().owner(), "the server no longer knows the ticket");
+                    return new RenewalAnswer.Gone("lost");
+                });
+        for (int i = 0; i < answers.size(); i++) {
+            if (answers.get(i) instanceof RenewalAnswer.Unsettled) {
+                checkIn(all.get(i), CHECK_AGAIN);
             }
         }
-    }
-
-    private List<RenewalAnswer> checkBatch(List<RenewalRequest> batch, Deadline deadline) {
-        Courier.Reply reply;
-        try {
-            reply = sendRenewals(batch, deadline);
-        } catch (LockException e) {
-            return batch.stream()
-                    .<RenewalAnswer>map(renewal -> new RenewalAnswer.Unsettled(e))
-                    .toList();
-        }
-        List<?> values = (List<?>) reply.value();
-        List<RenewalAnswer> answers = new ArrayList<>(batch.size());
-        for (int i = 0; i < batch.size(); i++) {
-            Request request = batch.get(i).claim().request();
-            List<?> answer = (List<?>) values.get(i);
-            if (Views.text(answer.get(0)).equals("gone")) {
-                desk.lose(request.owner(), "the server no longer knows the ticket");
-                answers.add(new RenewalAnswer.Gone("lost"));
-            } else {
-                answers.add(settle(batch.get(i), answer, reply));
-            }
-        }
-        return answers;
     }
 
     private void receive(Mailbox.Message message) {

@@ -4,11 +4,13 @@ import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.StoreFactory;
 import io.holdfast.spi.StoreProvider;
 import io.holdfast.spi.StoreUri;
+import java.util.List;
+import java.util.Optional;
 import java.util.Set;
+import javax.net.ssl.SSLSocketFactory;
 import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.ClientSetInfoConfig;
 import redis.clients.jedis.DefaultJedisClientConfig;
-import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.JedisClientConfig;
 
 /**
@@ -21,7 +23,7 @@ public final class RedisStores implements StoreProvider {
 
     @Override
     public Set<String> schemes() {
-        return Set.of("redis", "rediss");
+        return Set.of("redis", "rediss", "redis-sentinel", "redis-cluster");
     }
 
     @Override
@@ -32,36 +34,43 @@ public final class RedisStores implements StoreProvider {
     @Override
     public StoreFactory store(StoreUri uri) {
         RedisConfig config = RedisConfig.of(uri);
-        return context -> new RedisStore(config, context, topology(config, context));
+        Optional<SSLSocketFactory> tls = config.tls().map(TlsContexts::of);
+        return context -> new RedisStore(config, context, topology(config, context, tls.orElse(null)));
     }
 
-    private static Topology topology(RedisConfig config, StoreContext context) {
-        JedisClientConfig client = clientConfig(config, context);
-        return new SingleServer(node(config.hosts().get(0), config, client));
+    private static Topology topology(RedisConfig config, StoreContext context, @Nullable SSLSocketFactory tls) {
+        JedisClientConfig client = clientConfig(context)
+                .user(config.user().orElse(null))
+                .password(config.password().orElse(null))
+                .database(config.database())
+                .build();
+        NodeFactory servers = address -> new PooledNode(address, client, tls, config.connections());
+        return switch (config.shape()) {
+            case STANDALONE -> new SingleServer(servers.at(config.hosts().get(0)));
+            case CLUSTER -> new ClusterServers(config.hosts(), servers);
+            case SENTINEL -> {
+                JedisClientConfig asking = clientConfig(context)
+                        .user(config.sentinelUser().orElse(null))
+                        .password(config.sentinelPassword().orElse(null))
+                        .build();
+                List<Node> sentinels = config.hosts().stream()
+                        .<Node>map(address -> new PooledNode(address, asking, tls, 1))
+                        .toList();
+                yield new SentinelServers(sentinels, config.master(), servers);
+            }
+        };
     }
 
-    private static Node node(HostAndPort server, RedisConfig config, JedisClientConfig client) {
-        return new PooledNode(server, client, null, config.connections());
-    }
-
-    private static JedisClientConfig clientConfig(RedisConfig config, StoreContext context) {
+    private static DefaultJedisClientConfig.Builder clientConfig(StoreContext context) {
         return DefaultJedisClientConfig.builder()
                 .resp2()
                 .autoNegotiateProtocol(false)
-                .user(orNull(config.user()))
-                .password(orNull(config.password()))
-                .database(config.database())
                 .clientName(clientName(context.clientName()))
-                .clientSetInfoConfig(ClientSetInfoConfig.DISABLED)
-                .build();
+                .clientSetInfoConfig(ClientSetInfoConfig.DISABLED);
     }
 
     /** What CLIENT LIST shows; the server takes printable ASCII without spaces only. */
     private static String clientName(String name) {
         return "holdfast-" + name.replaceAll("[^!-~]", "_");
-    }
-
-    private static @Nullable String orNull(java.util.Optional<String> text) {
-        return text.orElse(null);
     }
 }

@@ -25,6 +25,9 @@ final class TicketDesk {
      *   at once; or the grant was delivered on another way, and must not be touched. `delivered` tells them apart. An owner is
      *   put there before it leaves `waiting`, and stays while its lease is renewed: forgotten when it is released, withdrawn
      *   or found gone, and swept when two ttls have passed since its last renewal, when nothing of it can be left to harm.
+     * - A ticket is added before its enqueue is sent, for the message may come before the answer. Until that answer it must not
+     *   be checked: the check might overtake the enqueue, find nothing and declare the ticket lost. If a subscription comes up
+     *   meanwhile, whose check left this ticket out, the enqueue itself notices afterwards and checks (see Mailbox.round).
      * - After withdraw() has returned the listener must not be called: ending a ticket and delivering it exclude each other
      *   through the ticket's own monitor. Listeners only record and unpark, so nothing waits inside it.
      */
@@ -35,6 +38,7 @@ final class TicketDesk {
         private final LockKeys keys;
         private final TicketListener listener;
         private long baseNanos;
+        private boolean confirmed;
         private boolean ended;
         private StoreContext.@Nullable Alarm check;
 
@@ -55,9 +59,14 @@ final class TicketDesk {
 
         /** The store answered "still waiting" to a request sent then. */
         synchronized void extended(long newBaseNanos) {
+            confirmed = true;
             if (newBaseNanos - baseNanos > 0) {
                 baseNanos = newBaseNanos;
             }
+        }
+
+        private synchronized boolean isConfirmed() {
+            return confirmed;
         }
 
         private synchronized boolean end() {
@@ -117,8 +126,9 @@ final class TicketDesk {
         return waiting.get(owner);
     }
 
-    List<Waiting> all() {
-        return List.copyOf(waiting.values());
+    /** Those whose place the store has confirmed. */
+    List<Waiting> confirmed() {
+        return waiting.values().stream().filter(Waiting::isConfirmed).toList();
     }
 
     boolean knows(OwnerId owner) {

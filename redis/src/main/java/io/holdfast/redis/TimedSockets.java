@@ -8,7 +8,6 @@ import java.net.Socket;
 import java.net.UnknownHostException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.regex.Pattern;
 import javax.net.ssl.SSLParameters;
@@ -98,24 +97,15 @@ final class TimedSockets implements JedisSocketFactory {
     }
 
     private InetAddress[] await(CompletableFuture<InetAddress[]> found) {
-        boolean interrupted = false;
-        try {
-            while (true) {
-                try {
-                    return found.get(deadline.remainingNanos(), TimeUnit.NANOSECONDS);
-                } catch (InterruptedException e) {
-                    interrupted = true;
-                } catch (TimeoutException e) {
-                    throw new JedisConnectionException("looking up host '" + server.getHost() + "' took too long");
-                } catch (ExecutionException e) {
-                    throw new JedisConnectionException("host '" + server.getHost() + "' is unknown", e.getCause());
-                }
+        return Uninterruptibly.await(deadline, (time, unit) -> {
+            try {
+                return found.get(time, unit);
+            } catch (TimeoutException e) {
+                throw new JedisConnectionException("looking up host '" + server.getHost() + "' took too long");
+            } catch (ExecutionException e) {
+                throw new JedisConnectionException("host '" + server.getHost() + "' is unknown", e.getCause());
             }
-        } finally {
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
-        }
+        });
     }
 
     private static String reason(IOException e) {

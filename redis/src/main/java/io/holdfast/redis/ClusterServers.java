@@ -1,0 +1,191 @@
+package io.holdfast.redis;
+
+import io.holdfast.spi.Deadline;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicReferenceArray;
+import java.util.concurrent.locks.ReentrantLock;
+import redis.clients.jedis.CommandArguments;
+import redis.clients.jedis.HostAndPort;
+import redis.clients.jedis.Protocol.Command;
+import redis.clients.jedis.exceptions.JedisConnectionException;
+import redis.clients.jedis.exceptions.JedisException;
+import redis.clients.jedis.exceptions.JedisMovedDataException;
+import redis.clients.jedis.exceptions.JedisRedirectionException;
+
+/**
+ * The primaries of a cluster, each serving some of the slots.
+ *
+ * <p>The map of slots is read from any node that answers, when first needed and when a slot's server has failed; single
+ * redirections correct it in between. A dead server does not delay the slots of others.
+ */
+final class ClusterServers implements Topology {
+
+    private static final int SLOTS = 16_384;
+    private static final Duration ASK_TIMEOUT = Duration.ofMillis(500);
+
+    private final List<HostAndPort> seeds;
+    private final NodeFactory factory;
+    private final Map<HostAndPort, Node> nodes = new ConcurrentHashMap<>();
+    private final AtomicReferenceArray<HostAndPort> slots = new AtomicReferenceArray<>(SLOTS);
+    /** One thread reads the map; the others wait for it, no longer than their deadlines. */
+    private final ReentrantLock reading = new ReentrantLock();
+
+    /** Servers that failed a request since the map was read: only their slots are looked up again. */
+    private final Set<HostAndPort> suspected = ConcurrentHashMap.newKeySet();
+
+    private volatile boolean closed;
+
+    ClusterServers(List<HostAndPort> seeds, NodeFactory factory) {
+        this.seeds = List.copyOf(seeds);
+        this.factory = factory;
+    }
+
+    @Override
+    public Node nodeOf(int slot, Deadline deadline) {
+        HostAndPort known = slots.get(slot);
+        if (known == null || suspected.contains(known)) {
+            refresh(slot, deadline);
+            known = slots.get(slot);
+        }
+        if (known == null) {
+            throw new JedisConnectionException("no server of the cluster serves slot " + slot + " now");
+        }
+        return node(known);
+    }
+
+    private Node node(HostAndPort address) {
+        Node node = nodes.computeIfAbsent(address, factory::at);
+        if (closed) {
+            node.close();
+        }
+        return node;
+    }
+
+    private void refresh(int slot, Deadline deadline) {
+        if (!Uninterruptibly.await(deadline, reading::tryLock)) {
+            throw new JedisConnectionException("no server of the cluster answered in time");
+        }
+        try {
+            HostAndPort known = slots.get(slot);
+            if (known != null && !suspected.contains(known)) {
+                return;
+            }
+            List<String> said = new ArrayList<>();
+            for (HostAndPort address : whomToAsk()) {
+                try {
+                    read(node(address), deadline.within(ASK_TIMEOUT));
+                    suspected.clear();
+                    return;
+                } catch (JedisException e) {
+                    said.add(address + ": " + e.getMessage());
+                }
+            }
+            throw new JedisConnectionException("no server of the cluster answers (" + String.join("; ", said) + ")");
+        } finally {
+            reading.unlock();
+        }
+    }
+
+    /** Those who have not failed us first. */
+    private Set<HostAndPort> whomToAsk() {
+        Set<HostAndPort> ask = new LinkedHashSet<>(nodes.keySet());
+        ask.addAll(seeds);
+        ask.removeAll(suspected);
+        ask.addAll(seeds);
+        ask.addAll(nodes.keySet());
+        return ask;
+    }
+
+    /** CLUSTER SLOTS: ranges, each {from, to, {host, port, …} of its primary, replicas …}. */
+    private void read(Node node, Deadline deadline) {
+        Node.Line line = node.borrow(Node.Urgency.EXTRA, deadline);
+        try {
+            line.connection().setSoTimeout(TimedSockets.millisLeft(deadline));
+            line.connection().sendCommand(new CommandArguments(Command.CLUSTER).add("SLOTS"));
+            List<?> ranges = (List<?>) line.connection().getOne();
+            for (Object range : ranges) {
+                assign((List<?>) range, node);
+            }
+            node.giveBack(line);
+        } catch (RuntimeException e) {
+            node.drop(line);
+            throw e;
+        }
+    }
+
+    private void assign(List<?> range, Node asked) {
+        List<?> primary = (List<?>) range.get(2);
+        String host = primary.get(0) == null ? "" : Views.text(primary.get(0));
+        if (host.isEmpty()) {
+            // It does not know its own address: it is the one we asked.
+            host = asked.id().substring(0, asked.id().lastIndexOf(':'));
+        }
+        HostAndPort address = new HostAndPort(host, ((Long) primary.get(1)).intValue());
+        for (long slot = (Long) range.get(0); slot <= (Long) range.get(1); slot++) {
+            slots.set((int) slot, address);
+        }
+    }
+
+    @Override
+    public String lane(int slot) {
+        HostAndPort known = slots.get(slot);
+        return known == null ? "" : known.toString();
+    }
+
+    @Override
+    public Node nodeOfLane(String lane, Deadline deadline) {
+        if (lane.isEmpty()) {
+            return nodeOf(0, deadline);
+        }
+        return node(HostAndPort.from(lane));
+    }
+
+    @Override
+    public boolean spansSlots() {
+        return false;
+    }
+
+    @Override
+    public List<Node> primaries(Deadline deadline) {
+        nodeOf(0, deadline);
+        Set<HostAndPort> serving = new LinkedHashSet<>();
+        for (int slot = 0; slot < SLOTS; slot++) {
+            HostAndPort address = slots.get(slot);
+            if (address != null) {
+                serving.add(address);
+            }
+        }
+        return serving.stream().map(this::node).toList();
+    }
+
+    @Override
+    public void suspect(Node node) {
+        suspected.add(HostAndPort.from(node.id()));
+    }
+
+    @Override
+    public boolean failsOver() {
+        return true;
+    }
+
+    @Override
+    public Node redirected(JedisRedirectionException redirection) {
+        HostAndPort target = redirection.getTargetNode();
+        if (redirection instanceof JedisMovedDataException) {
+            slots.set(redirection.getSlot(), target);
+        }
+        return node(target);
+    }
+
+    @Override
+    public void close() {
+        closed = true;
+        nodes.values().forEach(Node::close);
+    }
+}
