@@ -98,10 +98,10 @@ public final class EtcdServer extends ServerProcess {
         if (tls != null) {
             command.addAll(List.of("--cert-file", tls.serverCertificate().toString()));
             command.addAll(List.of("--key-file", tls.serverKey().toString()));
-            command.addAll(
-                    List.of("--trusted-ca-file", tls.authorityCertificate().toString()));
             if (clientsNeedCertificate) {
-                command.add("--client-cert-auth");
+                // Not otherwise: naming an authority alone makes etcd ask for certificates too.
+                command.addAll(List.of("--client-cert-auth", "--trusted-ca-file"));
+                command.add(tls.authorityCertificate().toString());
             }
         }
         command.addAll(arguments());

@@ -10,7 +10,7 @@ import org.jspecify.annotations.Nullable;
 /** A short conversation with a server over one connection, plain or TLS; never waits long. */
 final class Probe implements AutoCloseable {
 
-    private static final int TIMEOUT_MILLIS = 2_000;
+    private static final int TIMEOUT_MILLIS = 1_000;
 
     private final Socket socket;
 

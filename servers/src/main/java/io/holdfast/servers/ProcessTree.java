@@ -27,6 +27,14 @@ final class ProcessTree {
         }
     }
 
+    /** Kills a process and its children; returns the children. */
+    static List<Long> kill(Process process) {
+        List<Long> children = descendants(process.toHandle());
+        process.destroyForcibly();
+        signal("KILL", children);
+        return children;
+    }
+
     /** Sends a signal to those of the processes that still exist. */
     static void signal(String signal, Collection<Long> pids) {
         if (pids.isEmpty()) {

@@ -7,7 +7,6 @@ import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.nio.channels.FileChannel;
 import java.nio.channels.FileLock;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.util.Set;
@@ -20,7 +19,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Ports lie below the range the kernel hands to outgoing connections. Otherwise a client that keeps dialling a killed
  * server can be given that very port as its own, connect to itself, and keep the server from coming back. The promise to
- * other JVMs is a file lock, which a dying JVM drops; software that knows nothing of it may still take the port, so
+ * other JVMs is a lock on the port's byte of a file, which a dying JVM drops; software that knows nothing of it may still take the port, so
  * launchers try again with another one.
  *
  * <p>Thread-safe.
@@ -31,15 +30,18 @@ final class ReservedPort implements AutoCloseable {
     private static final int ABOVE_HIGHEST = 32_000;
     private static final int TRIES = 1_000;
 
-    /** Ports of this JVM: opening and closing a port's lock file a second time would drop the lock held on it. */
+    /** One byte per port. Never closed: closing any channel to a file drops all locks the JVM has on it. */
+    private static final FileChannel LOCKS = openLocks();
+
+    /** Ports of this JVM: locks exclude other JVMs only. */
     private static final Set<Integer> TAKEN = ConcurrentHashMap.newKeySet();
 
     private final int port;
-    private final FileChannel lockFile;
+    private final FileLock lock;
 
-    private ReservedPort(int port, FileChannel lockFile) {
+    private ReservedPort(int port, FileLock lock) {
         this.port = port;
-        this.lockFile = lockFile;
+        this.lock = lock;
     }
 
     static ReservedPort pick() {
@@ -48,9 +50,9 @@ final class ReservedPort implements AutoCloseable {
             if (!TAKEN.add(port)) {
                 continue;
             }
-            FileChannel lockFile = isFree(port) ? lock(port) : null;
-            if (lockFile != null) {
-                return new ReservedPort(port, lockFile);
+            FileLock lock = isFree(port) ? tryLock(port) : null;
+            if (lock != null) {
+                return new ReservedPort(port, lock);
             }
             TAKEN.remove(port);
         }
@@ -67,11 +69,11 @@ final class ReservedPort implements AutoCloseable {
 
     @Override
     public void close() {
-        if (!lockFile.isOpen()) {
+        if (!lock.isValid()) {
             return; // by now the number may be somebody else's
         }
         try {
-            lockFile.close();
+            lock.release();
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         } finally {
@@ -89,21 +91,21 @@ final class ReservedPort implements AutoCloseable {
         }
     }
 
-    private static @Nullable FileChannel lock(int port) {
-        Path directory =
-                Path.of(System.getProperty("java.io.tmpdir"), "holdfast-ports-" + System.getProperty("user.name"));
+    static @Nullable FileLock tryLock(int port) {
         try {
-            Files.createDirectories(directory);
-            FileChannel channel = FileChannel.open(
-                    directory.resolve(Integer.toString(port)), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
-            FileLock lock = channel.tryLock();
-            if (lock == null) {
-                channel.close();
-                return null;
-            }
-            return channel;
+            return LOCKS.tryLock(port, 1, false);
         } catch (IOException e) {
-            throw new UncheckedIOException("Cannot reserve port " + port + " in " + directory, e);
+            throw new UncheckedIOException("Cannot reserve port " + port, e);
+        }
+    }
+
+    private static FileChannel openLocks() {
+        Path file = Path.of(
+                System.getProperty("java.io.tmpdir"), "holdfast-ports-" + System.getProperty("user.name") + ".lock");
+        try {
+            return FileChannel.open(file, StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+        } catch (IOException e) {
+            throw new UncheckedIOException("Cannot open " + file, e);
         }
     }
 }

@@ -24,7 +24,6 @@ abstract class ServerProcess implements Server {
     private final Path directory;
     private final List<String> arguments;
     private final Map<String, String> environment;
-
     private final ServerLog log;
     private final PausedProcesses paused;
 
@@ -96,12 +95,14 @@ abstract class ServerProcess implements Server {
             if (closed) {
                 throw new IllegalStateException(name + " is closed");
             }
+            // First of all: it fails if the server is not installed, and then its user does not exist either.
+            List<String> command = command();
             if (!hasData) {
                 createDirectory(data());
                 initialise();
                 hasData = true;
             }
-            process = Launcher.start(command(), user(), environment, data(), log.file());
+            process = Launcher.start(command, user(), environment, data(), log.file());
             Workspace.ofThisJvm().add(this);
         } catch (IOException e) {
             throw new ServerStartException("Cannot prepare " + directory + " for " + name, e);
@@ -170,7 +171,7 @@ abstract class ServerProcess implements Server {
         return running != null && running.isAlive();
     }
 
-    /** Whether it runs and is not paused. */
+    /** Whether it runs and is not paused: worth asking. */
     final boolean isActive() {
         return isRunning() && !paused.any();
     }
@@ -193,7 +194,7 @@ abstract class ServerProcess implements Server {
             if (running == null) {
                 return;
             }
-            ProcessTree.awaitGone(sendKill(running));
+            ProcessTree.awaitGone(ProcessTree.kill(running));
             ended(running);
         } finally {
             lifecycle.unlock();
@@ -290,16 +291,8 @@ abstract class ServerProcess implements Server {
     final void killForExit() {
         Process running = process;
         if (running != null) {
-            sendKill(running);
+            ProcessTree.kill(running);
         }
-    }
-
-    /** Kills a process and its children; returns the children. */
-    private static List<Long> sendKill(Process running) {
-        List<Long> children = ProcessTree.descendants(running.toHandle());
-        running.destroyForcibly();
-        ProcessTree.signal("KILL", children);
-        return children;
     }
 
     /** Creates a directory that belongs to the user the server runs as. */

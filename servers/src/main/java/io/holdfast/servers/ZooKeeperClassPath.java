@@ -6,6 +6,7 @@ import java.nio.file.Path;
 import java.security.CodeSource;
 import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 
 /**
@@ -17,47 +18,54 @@ import java.util.Set;
  */
 final class ZooKeeperClassPath {
 
-    /** One class from each jar. Only these go to the server, so nobody's logging configuration goes along. */
+    /** One class from each jar the server cannot run without. */
     private static final List<String> NEEDED = List.of(
             "org.apache.zookeeper.server.quorum.QuorumPeerMain",
             "org.apache.jute.Record",
-            "org.apache.yetus.audience.InterfaceAudience",
             "org.slf4j.LoggerFactory",
             "org.apache.commons.io.FileUtils",
             "com.codahale.metrics.Reservoir",
-            "org.xerial.snappy.SnappyInputStream",
+            "org.xerial.snappy.SnappyInputStream");
+
+    /** One class from each jar it wants for TLS. */
+    private static final List<String> NEEDED_FOR_TLS = List.of(
             "io.netty.handler.ssl.SslHandler",
             "io.netty.channel.Channel",
-            "io.netty.channel.epoll.Epoll",
-            "io.netty.channel.unix.Unix",
             "io.netty.buffer.ByteBuf",
             "io.netty.util.concurrent.Future",
             "io.netty.resolver.AddressResolver",
             "io.netty.handler.codec.ByteToMessageDecoder",
+            "io.netty.channel.unix.Unix",
+            "io.netty.channel.epoll.Epoll",
             "io.netty.internal.tcnative.SSL");
 
     private ZooKeeperClassPath() {}
 
+    /** Returns those jars and no others, so nobody's logging configuration goes along. */
     static String find() {
         Set<String> entries = new LinkedHashSet<>();
         entries.add(entryOf(StderrLogging.class));
         for (String name : NEEDED) {
-            entries.add(entryOf(load(name)));
+            entries.add(load(name).map(ZooKeeperClassPath::entryOf).orElseThrow(() -> missing(name)));
+        }
+        for (String name : NEEDED_FOR_TLS) {
+            load(name).map(ZooKeeperClassPath::entryOf).ifPresent(entries::add);
         }
         return String.join(File.pathSeparator, entries);
     }
 
-    private static Class<?> load(String name) {
+    private static Optional<Class<?>> load(String name) {
         try {
-            return Class.forName(name, false, ZooKeeperClassPath.class.getClassLoader());
+            return Optional.of(Class.forName(name, false, ZooKeeperClassPath.class.getClassLoader()));
         } catch (ClassNotFoundException e) {
-            throw new ServerStartException(
-                    "The ZooKeeper server cannot be started: class " + name
-                            + " is not on the class path. Add the dependencies"
-                            + " org.apache.zookeeper:zookeeper, io.dropwizard.metrics:metrics-core and"
-                            + " org.xerial.snappy:snappy-java.",
-                    e);
+            return Optional.empty();
         }
+    }
+
+    private static ServerStartException missing(String name) {
+        return new ServerStartException("The ZooKeeper server cannot be started: class " + name
+                + " is not on the class path. Add the dependencies org.apache.zookeeper:zookeeper,"
+                + " io.dropwizard.metrics:metrics-core and org.xerial.snappy:snappy-java.");
     }
 
     private static String entryOf(Class<?> type) {

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 class EtcdClusterTest {
@@ -67,6 +68,19 @@ class EtcdClusterTest {
 
         assertThat(get(lost, "disk")).isEqualTo("value");
         cluster.leader();
+    }
+
+    @Test
+    @Tag("full")
+    void servesClientsOverTls() throws Exception {
+        TlsMaterial tls = TlsMaterial.generate();
+        try (EtcdCluster secure =
+                EtcdCluster.builder().each(node -> node.tls(tls)).start()) {
+            String endpoints = String.join(",", secure.endpoints());
+            String authority = tls.authorityCertificate().toString();
+            assertThat(EtcdServerTest.etcdctl("--cacert", authority, "--endpoints", endpoints, "put", "key", "value"))
+                    .contains("OK");
+        }
     }
 
     private static void put(String key, String value) throws Exception {

@@ -21,12 +21,8 @@ class OrphanTest {
     @Test
     void killedJvmTakesItsServersAndTheirDirectoriesAlong() throws Exception {
         Launched launched = launch("stay");
-        try {
-            launched.jvm.destroyForcibly();
-            assertAllGone(launched);
-        } finally {
-            launched.jvm.destroyForcibly();
-        }
+        launched.jvm.destroyForcibly();
+        assertAllGone(launched);
     }
 
     @Test
@@ -73,8 +69,16 @@ class OrphanTest {
     private static void assertAllGone(Launched launched) {
         // Five servers, and the children of PostgreSQL.
         assertThat(launched.pids).hasSizeGreaterThan(6);
-        await().atMost(Duration.ofSeconds(20))
-                .untilAsserted(() -> assertThat(launched.pids).allMatch(ProcessTree::isGone));
+        try {
+            await().atMost(Duration.ofSeconds(20))
+                    .untilAsserted(() -> assertThat(launched.pids).allMatch(ProcessTree::isGone));
+        } finally {
+            ProcessTree.signal(
+                    "KILL",
+                    launched.pids.stream()
+                            .filter(pid -> !ProcessTree.isGone(pid))
+                            .toList());
+        }
         await().atMost(Duration.ofSeconds(20)).until(() -> !Files.exists(launched.workspace));
     }
 }

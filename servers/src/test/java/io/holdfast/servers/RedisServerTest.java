@@ -76,7 +76,7 @@ class RedisServerTest extends ServerContract<RedisServer> {
     }
 
     @Test
-    void speaksTlsAndCanAskForACertificate() {
+    void speaksTlsToHoldersOfACertificateOnly() {
         TlsMaterial tls = TlsMaterial.generate();
         try (RedisServer secure =
                 RedisServer.builder().tls(tls, TlsClients.CERTIFIED).start()) {
@@ -100,6 +100,19 @@ class RedisServerTest extends ServerContract<RedisServer> {
                         }
                     })
                     .isInstanceOf(JedisConnectionException.class);
+        }
+    }
+
+    @Test
+    void speaksTlsToAnybody() {
+        TlsMaterial tls = TlsMaterial.generate();
+        SslOptions anonymous = SslOptions.builder()
+                .truststore(tls.trustStore().toFile(), TlsMaterial.STORE_PASSWORD.toCharArray())
+                .trustStoreType("PKCS12")
+                .build();
+        try (RedisServer secure = RedisServer.builder().tls(tls).start();
+                Jedis jedis = tlsClient(secure, anonymous)) {
+            assertThat(jedis.ping()).isEqualTo("PONG");
         }
     }
 

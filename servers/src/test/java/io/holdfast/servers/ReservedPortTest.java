@@ -3,8 +3,10 @@ package io.holdfast.servers;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.ServerSocket;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -20,6 +22,15 @@ class ReservedPortTest {
             assertThat(ports).extracting(ReservedPort::number).doesNotHaveDuplicates();
         } finally {
             ports.forEach(ReservedPort::close);
+        }
+    }
+
+    @Test
+    void isNotGivenToAnotherJvmUntilItIsReturned() throws Exception {
+        try (ReservedPort port = ReservedPort.pick()) {
+            assertThat(lockableElsewhere(port.number())).isFalse();
+            port.close();
+            assertThat(lockableElsewhere(port.number())).isTrue();
         }
     }
 
@@ -57,12 +68,35 @@ class ReservedPortTest {
         assertThat(intruders).hasSize(5);
     }
 
+    private static boolean lockableElsewhere(int port) throws Exception {
+        Process other = new ProcessBuilder(
+                        Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        AnotherJvm.class.getName(),
+                        Integer.toString(port))
+                .inheritIO()
+                .start();
+        return other.waitFor() == AnotherJvm.LOCKED;
+    }
+
+    /** Tries to lock a port the way {@link ReservedPort} does; locks of one JVM do not exclude each other. */
+    static final class AnotherJvm {
+
+        static final int LOCKED = 0;
+        static final int REFUSED = 3;
+
+        public static void main(String[] arguments) {
+            System.exit(ReservedPort.tryLock(Integer.parseInt(arguments[0])) == null ? REFUSED : LOCKED);
+        }
+    }
+
     private static ServerSocket listenOn(Server server) {
         try {
             ServerSocket socket = new ServerSocket();
             socket.bind(server.address());
             return socket;
-        } catch (java.io.IOException e) {
+        } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
     }

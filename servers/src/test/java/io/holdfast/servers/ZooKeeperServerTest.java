@@ -52,22 +52,38 @@ class ZooKeeperServerTest extends ServerContract<ZooKeeperServer> {
     }
 
     @Test
-    void speaksTlsAndCanAskForACertificate() throws Exception {
+    void speaksTlsToAnybody() throws Exception {
         TlsMaterial tls = TlsMaterial.generate();
+        try (ZooKeeperServer secure = ZooKeeperServer.builder().tls(tls).start();
+                ZooKeeper client = connect("localhost:" + secure.port(), tlsConfig(tls))) {
+            assertThat(client.getChildren("/", false)).contains("zookeeper");
+        }
+    }
+
+    @Test
+    void speaksTlsToHoldersOfACertificateOnly() throws Exception {
+        TlsMaterial tls = TlsMaterial.generate();
+        ZKClientConfig certified = tlsConfig(tls);
+        certified.setProperty(
+                "zookeeper.ssl.keyStore.location", tls.clientKeyStore().toString());
+        certified.setProperty("zookeeper.ssl.keyStore.password", TlsMaterial.STORE_PASSWORD);
+        try (ZooKeeperServer secure =
+                        ZooKeeperServer.builder().tls(tls, TlsClients.CERTIFIED).start();
+                ZooKeeper client = connect("localhost:" + secure.port(), certified);
+                ZooKeeper stranger = new ZooKeeper("localhost:" + secure.port(), 30_000, event -> {}, tlsConfig(tls))) {
+            assertThat(client.getChildren("/", false)).contains("zookeeper");
+            assertThatThrownBy(() -> stranger.getChildren("/", false))
+                    .isInstanceOf(KeeperException.ConnectionLossException.class);
+        }
+    }
+
+    private static ZKClientConfig tlsConfig(TlsMaterial tls) {
         ZKClientConfig config = new ZKClientConfig();
         config.setProperty(ZKClientConfig.SECURE_CLIENT, "true");
         config.setProperty(ZKClientConfig.ZOOKEEPER_CLIENT_CNXN_SOCKET, "org.apache.zookeeper.ClientCnxnSocketNetty");
         config.setProperty("zookeeper.ssl.trustStore.location", tls.trustStore().toString());
         config.setProperty("zookeeper.ssl.trustStore.password", TlsMaterial.STORE_PASSWORD);
-        config.setProperty(
-                "zookeeper.ssl.keyStore.location", tls.clientKeyStore().toString());
-        config.setProperty("zookeeper.ssl.keyStore.password", TlsMaterial.STORE_PASSWORD);
-        config.setProperty("zookeeper.ssl.hostnameVerification", "false");
-        try (ZooKeeperServer secure =
-                        ZooKeeperServer.builder().tls(tls, TlsClients.CERTIFIED).start();
-                ZooKeeper client = connect("localhost:" + secure.port(), config)) {
-            assertThat(client.getChildren("/", false)).contains("zookeeper");
-        }
+        return config;
     }
 
     @Test
