@@ -114,10 +114,12 @@ final class Acquisition extends Gate.Entry<Holding> {
         }
     }
 
-    /** The lease once it is over, or null if it ended without one. */
+    /** The lease once it is over, or null if it ended without one. Given away: only the user may refer to it. */
     @Nullable
-    HeldLease lease() {
-        return lease;
+    HeldLease takeLease() {
+        HeldLease taken = lease;
+        lease = null;
+        return taken;
     }
 
     /** When to advance again even if nobody wakes it. */

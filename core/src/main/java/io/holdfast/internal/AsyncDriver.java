@@ -84,7 +84,7 @@ final class AsyncDriver<T> extends CompletableFuture<T> implements Runnable {
         }
         try {
             if (acquisition.advance()) {
-                HeldLease lease = acquisition.lease();
+                HeldLease lease = acquisition.takeLease();
                 if (!complete(form.apply(lease)) && lease != null) {
                     lease.release();
                 }

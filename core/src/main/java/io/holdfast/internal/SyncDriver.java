@@ -24,7 +24,7 @@ final class SyncDriver {
             }
             client.time().parkUntil(acquisition, acquisition.wakeAtNanos());
         }
-        return acquisition.lease();
+        return acquisition.takeLease();
     }
 
     /** As {@link #acquire}, but interrupts only show in the flag afterwards. */
@@ -37,7 +37,7 @@ final class SyncDriver {
                 client.time().parkUntil(acquisition, acquisition.wakeAtNanos());
                 interrupted |= Thread.interrupted();
             }
-            return acquisition.lease();
+            return acquisition.takeLease();
         } finally {
             if (interrupted) {
                 Thread.currentThread().interrupt();
