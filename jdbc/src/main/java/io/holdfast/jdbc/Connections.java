@@ -1,0 +1,304 @@
+package io.holdfast.jdbc;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import io.holdfast.spi.Deadline;
+import io.holdfast.spi.TimeSource;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.SQLTransientConnectionException;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.SynchronousQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
+import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Lends connections by the deadline, however the pool behind behaves. Thread-safe.
+ *
+ * <p>Requests take turns for a bounded number of connections; renewals pass them by and have one more to themselves, so a
+ * crowd of acquirers cannot cost anybody a lease.
+ */
+final class Connections implements AutoCloseable {
+
+    /** Who asks. */
+    enum Purpose {
+        REQUEST,
+        RENEWAL
+    }
+
+    /** HikariCP trusts a connection used within 500 ms and asks the server about others: that may hang. */
+    private static final long TRUSTED_NANOS = Duration.ofMillis(300).toNanos();
+
+    /** How long a request may find the user's pool empty before the connection kept for renewals goes back to it. */
+    private static final Duration PATIENCE = Duration.ofMillis(250);
+
+    private final DataSource source;
+    private final @Nullable HikariDataSource ownPool;
+    private final Semaphore turns;
+    private final int size;
+    private final TimeSource time;
+    private final ExecutorService fetchers;
+    private final AtomicReference<@Nullable Connection> reserved = new AtomicReference<>();
+    private volatile boolean reserving = true;
+    private volatile boolean closed;
+    private volatile long lastUsedNanos;
+
+    private Connections(
+            DataSource source, @Nullable HikariDataSource ownPool, int size, TimeSource time, String threadName) {
+        this.source = source;
+        this.ownPool = ownPool;
+        this.size = size;
+        this.turns = new Semaphore(size, true);
+        this.time = time;
+        this.fetchers = fetchers(size, threadName);
+        this.lastUsedNanos = time.nanoTime() - TRUSTED_NANOS;
+    }
+
+    /** A pool of our own, filled as needed. */
+    static Connections pool(String url, Dialect dialect, int size, TimeSource time, String threadName) {
+        HikariConfig config = new HikariConfig();
+        config.setJdbcUrl(url);
+        config.setPoolName(threadName);
+        config.setMaximumPoolSize(size + 1);
+        config.setMinimumIdle(1);
+        config.setIdleTimeout(Duration.ofSeconds(30).toMillis());
+        config.setConnectionTimeout(Duration.ofSeconds(5).toMillis());
+        config.setValidationTimeout(Duration.ofMillis(500).toMillis());
+        config.setInitializationFailTimeout(-1);
+        config.setAutoCommit(true);
+        config.setTransactionIsolation("TRANSACTION_READ_COMMITTED");
+        config.setConnectionInitSql(
+                dialect == Dialect.MYSQL
+                        ? "SET SESSION innodb_lock_wait_timeout = 10, lock_wait_timeout = 10"
+                        : "SET lock_timeout = '10s'");
+        HikariDataSource pool = new HikariDataSource(config);
+        return new Connections(pool, pool, size, time, threadName);
+    }
+
+    /** The user's own, which is never closed here. */
+    static Connections of(DataSource source, int size, TimeSource time, String threadName) {
+        return new Connections(source, null, size, time, threadName);
+    }
+
+    /** A few more threads than connections: those of requests that gave up may hang in the pool for a while. */
+    private static ExecutorService fetchers(int size, String threadName) {
+        AtomicInteger number = new AtomicInteger();
+        return new ThreadPoolExecutor(0, 4 * (size + 1), 10, TimeUnit.SECONDS, new SynchronousQueue<>(), task -> {
+            Thread thread = new Thread(task, threadName + "-connect-" + number.incrementAndGet());
+            thread.setDaemon(true);
+            return thread;
+        });
+    }
+
+    /** Lends a connection in autocommit mode; an interrupt is kept for later, for the wait is short and bounded. */
+    Session open(Purpose purpose, Deadline deadline) throws SQLException {
+        boolean interrupted = Thread.interrupted();
+        try {
+            return purpose == Purpose.RENEWAL ? openReserved(deadline) : openInTurn(deadline);
+        } catch (InterruptedException e) {
+            interrupted = true;
+            throw new SQLTransientConnectionException("interrupted while waiting for a connection", e);
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    private Session openInTurn(Deadline deadline) throws SQLException, InterruptedException {
+        if (!turns.tryAcquire(deadline.remainingNanos(), TimeUnit.NANOSECONDS)) {
+            throw new SQLTransientConnectionException(
+                    "all " + size + " connections of the lock store stayed busy; raise connections=" + size);
+        }
+        try {
+            Connection connection = connect(deadline);
+            return lend(connection, deadline, () -> {
+                giveBack(connection);
+                turns.release();
+            });
+        } catch (Throwable e) {
+            turns.release();
+            throw e;
+        }
+    }
+
+    /** In a pool of ours there is always one more than turns. In the user's it is kept, while the user's can spare it. */
+    private Session openReserved(Deadline deadline) throws SQLException, InterruptedException {
+        Connection kept = reserved.getAndSet(null);
+        Connection connection = kept == null ? connect(deadline) : kept;
+        return lend(connection, deadline, () -> keepOrGiveBack(connection));
+    }
+
+    private void keepOrGiveBack(Connection connection) {
+        boolean keep = ownPool == null && reserving && !closed && isUsable(connection);
+        if (!keep || !reserved.compareAndSet(null, connection)) {
+            giveBack(connection);
+        } else if (!reserving || closed) {
+            giveBackReserved();
+        }
+    }
+
+    private static boolean isUsable(Connection connection) {
+        try {
+            return !connection.isClosed() && connection.getAutoCommit();
+        } catch (SQLException e) {
+            return false;
+        }
+    }
+
+    private void giveBackReserved() {
+        Connection kept = reserved.getAndSet(null);
+        if (kept != null) {
+            giveBack(kept);
+        }
+    }
+
+    private Session lend(Connection connection, Deadline deadline, Runnable giveBack) throws SQLException {
+        if (ownPool != null) {
+            return new Session(connection, deadline, true, giveBack);
+        }
+        try {
+            if (connection.getAutoCommit()) {
+                return new Session(connection, deadline, false, giveBack);
+            }
+            connection.setAutoCommit(true);
+            return new Session(connection, deadline, false, () -> {
+                restoreManualCommit(connection);
+                giveBack.run();
+            });
+        } catch (SQLException e) {
+            giveBack(connection);
+            throw e;
+        }
+    }
+
+    private static void restoreManualCommit(Connection connection) {
+        try {
+            connection.setAutoCommit(false);
+        } catch (SQLException e) {
+            // Broken: its pool will notice.
+        }
+    }
+
+    private Connection connect(Deadline deadline) throws SQLException, InterruptedException {
+        if (ownPool != null && hasTrustedIdle(ownPool)) {
+            return source.getConnection();
+        }
+        CompletableFuture<Connection> coming = new CompletableFuture<>();
+        try {
+            fetchers.execute(() -> fetch(coming));
+        } catch (RejectedExecutionException e) {
+            throw new SQLTransientConnectionException(
+                    closed ? "the client is closed" : "too many tries to connect hang already", e);
+        }
+        try {
+            return await(coming, deadline);
+        } catch (TimeoutException e) {
+            abandon(coming);
+            throw new SQLTransientConnectionException("no connection within the time allowed", e);
+        } catch (InterruptedException e) {
+            abandon(coming);
+            throw e;
+        }
+    }
+
+    /** Whoever loses the race cleans up: a connection that comes late goes straight back. */
+    private void abandon(CompletableFuture<Connection> coming) {
+        if (!coming.cancel(false) && !coming.isCompletedExceptionally()) {
+            giveBack(coming.join());
+        }
+    }
+
+    private boolean hasTrustedIdle(HikariDataSource pool) {
+        return time.nanoTime() - lastUsedNanos < TRUSTED_NANOS
+                && pool.getHikariPoolMXBean().getIdleConnections() > 0;
+    }
+
+    private void fetch(CompletableFuture<Connection> coming) {
+        try {
+            Connection connection = source.getConnection();
+            if (!coming.complete(connection)) {
+                giveBack(connection);
+            }
+        } catch (SQLException | RuntimeException e) {
+            coming.completeExceptionally(e);
+        }
+    }
+
+    private Connection await(CompletableFuture<Connection> coming, Deadline deadline)
+            throws SQLException, InterruptedException, TimeoutException {
+        try {
+            if (ownPool == null && reserving) {
+                try {
+                    return coming.get(deadline.within(PATIENCE).remainingNanos(), TimeUnit.NANOSECONDS);
+                } catch (TimeoutException e) {
+                    stopReserving();
+                }
+            }
+            return coming.get(deadline.remainingNanos(), TimeUnit.NANOSECONDS);
+        } catch (ExecutionException e) {
+            if (e.getCause() instanceof SQLException cause) {
+                throw cause;
+            }
+            throw new SQLTransientConnectionException(e.getCause());
+        }
+    }
+
+    /** The user's pool is too small to spare one. */
+    private void stopReserving() {
+        if (reserved.get() != null) {
+            reserving = false;
+            giveBackReserved();
+        }
+    }
+
+    private void giveBack(Connection connection) {
+        try {
+            if (!connection.isClosed()) {
+                if (ownPool == null) {
+                    connection.setNetworkTimeout(Runnable::run, 0);
+                }
+                lastUsedNanos = time.nanoTime();
+            }
+        } catch (SQLException e) {
+            // Broken: closing it below is all there is to do.
+        }
+        try {
+            connection.close();
+        } catch (SQLException e) {
+            // It is gone already.
+        }
+    }
+
+    /** After a connection broke, others of the pool may be dead too: new ones are opened instead. */
+    void distrust() {
+        lastUsedNanos = time.nanoTime() - TRUSTED_NANOS;
+        if (ownPool != null) {
+            ownPool.getHikariPoolMXBean().softEvictConnections();
+        }
+    }
+
+    DataSource source() {
+        return source;
+    }
+
+    @Override
+    public void close() {
+        closed = true;
+        fetchers.shutdownNow();
+        giveBackReserved();
+        if (ownPool != null) {
+            ownPool.close();
+        }
+    }
+}

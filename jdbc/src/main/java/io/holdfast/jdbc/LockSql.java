@@ -1,0 +1,236 @@
+package io.holdfast.jdbc;
+
+import io.holdfast.Demand;
+import io.holdfast.spi.Request;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.Collections;
+import java.util.List;
+import java.util.OptionalLong;
+
+/** The statements, for one dialect and one table. Times in them are microseconds of the server's clock. Immutable. */
+final class LockSql {
+
+    /** How a row is held, as its {@code kind} column says. */
+    enum Kind {
+        EXCLUSIVE,
+        SHARED,
+        PERMITS;
+
+        final String text = name().toLowerCase(java.util.Locale.ROOT);
+
+        static Kind of(Demand demand) {
+            if (demand instanceof Demand.Exclusive) {
+                return EXCLUSIVE;
+            }
+            return demand instanceof Demand.Shared ? SHARED : PERMITS;
+        }
+
+        static Kind parse(String text) {
+            return valueOf(text.toUpperCase(java.util.Locale.ROOT));
+        }
+    }
+
+    /** Without touching anybody who waits for it in another way (see {@link Wish}), take the lock if it is free. */
+    private static final String TAKE = """
+            UPDATE {lock} SET kind = 'exclusive', owner = ?, token = {mint}, acquired_at = {now}, expires_at = {now} + ?,
+                renewals = 0, wanted_until = 0, origin = ?
+            WHERE name = ? AND expires_at <= {now} AND (wanted_until <= {now} OR wanted_kind = 'exclusive')""";
+
+    private static final String CREATE_TAKEN = """
+            INSERT INTO {lock} (name, kind, owner, token, acquired_at, expires_at, renewals, wanted_until, origin)
+            VALUES (?, 'exclusive', ?, {first}, {now}, {now} + ?, 0, 0, ?)""";
+
+    private static final String CREATE_FREE = """
+            INSERT INTO {lock} (name, kind, token, acquired_at, expires_at, renewals, wanted_until)
+            VALUES (?, 'exclusive', ?, {now}, {now}, 0, 0)""";
+
+    private final Dialect dialect;
+    private final Schema schema;
+    private final TableName table;
+    private final String take;
+    private final String createTaken;
+    final String createFree;
+
+    /** What stands in the way: kind, time left, whether somebody wants it in another way. */
+    final String look;
+
+    final String release;
+    final String withdraw;
+    final String renew;
+    final String stillHeld;
+
+    /** Marks a lock as wanted by a waiter who cannot share it with those who do now. */
+    final String wish;
+
+    final String wishWhileLocked;
+    final String lockRow;
+    final String members;
+    final String addMember;
+    final String removeMember;
+    final String lingerMember;
+    final String removeExpiredMembers;
+    final String setCrowd;
+    final String setExpiry;
+    final String lockRows;
+    final String renewCrowd;
+    final String renewMembers;
+    final String membersStillThere;
+    final String becomeShared;
+    final String seize;
+    final String removeMembers;
+    final String raise;
+    final String prune;
+    final String pruneMembers;
+    final String viewRow;
+    final String viewRows;
+
+    LockSql(Dialect dialect, TableName table, Schema schema) {
+        this.dialect = dialect;
+        this.schema = schema;
+        this.table = table;
+        boolean mysql = dialect == Dialect.MYSQL;
+        String mint = "GREATEST(token + 1, {now})";
+        take = text(
+                mysql
+                        ? TAKE.replace("{mint}", "LAST_INSERT_ID(" + mint + ")")
+                        : TAKE.replace("{mint}", mint) + " RETURNING token");
+        createTaken = mysql
+                ? dialect.insertUnlessThere(text(CREATE_TAKEN.replace("{first}", "LAST_INSERT_ID({now})")))
+                : dialect.insertUnlessThere(text(CREATE_TAKEN.replace("{first}", "{now}"))) + " RETURNING token";
+        createFree = dialect.insertUnlessThere(text(CREATE_FREE));
+        look = text("""
+                SELECT kind, expires_at - {now}, CASE WHEN wanted_until > {now} THEN wanted_kind END
+                FROM {lock} WHERE name = ?""");
+        release = text("""
+                UPDATE {lock} SET owner = NULL, expires_at = {now} + ?
+                WHERE name = ? AND owner = ? AND expires_at > {now}""");
+        withdraw = text("""
+                UPDATE {lock} SET owner = NULL, expires_at = LEAST(expires_at, {now}) WHERE name = ? AND owner = ?""");
+        renew = text("""
+                UPDATE {lock} SET expires_at = GREATEST(expires_at, {now} + ?), renewals = renewals + 1
+                WHERE name IN ({names}) AND owner IN ({owners}) AND expires_at > {now}""");
+        stillHeld = text("""
+                SELECT owner FROM {lock} WHERE name IN ({names}) AND owner IN ({owners}) AND expires_at > {now}""");
+        wish = text("""
+                UPDATE {lock} SET wanted_kind = ?, wanted_by = ?, wanted_until = {now} + ?
+                WHERE name = ? AND expires_at > {now} AND kind <> 'exclusive'
+                    AND (wanted_until <= {now} OR wanted_kind = ?)""");
+        wishWhileLocked = text("UPDATE {lock} SET wanted_kind = ?, wanted_by = ?, wanted_until = ? WHERE name = ?");
+        lockRow = text("""
+                SELECT kind, token, expires_at, wanted_kind, wanted_by, wanted_until, owner, acquired_at
+                FROM {lock} WHERE name = ? FOR UPDATE""");
+        members = text("""
+                SELECT clock.micros, h.owner, h.permits, h.total, h.expires_at
+                FROM (SELECT {now} AS micros) clock LEFT JOIN {holder} h ON h.name = ?""");
+        addMember = text("""
+                INSERT INTO {holder} (name, owner, permits, total, token, acquired_at, expires_at, renewals, origin)
+                VALUES (?, ?, ?, ?, ?, ?, ?, 0, ?)""");
+        removeMember = text("DELETE FROM {holder} WHERE name = ? AND owner = ?");
+        lingerMember = text("""
+                UPDATE {holder} SET owner = CONCAT('after-', owner), expires_at = ?, origin = NULL
+                WHERE name = ? AND owner = ?""");
+        removeExpiredMembers = text("DELETE FROM {holder} WHERE name = ? AND expires_at <= ?");
+        setCrowd = text("""
+                UPDATE {lock} SET kind = ?, owner = NULL, token = ?, acquired_at = ?, expires_at = ?,
+                    renewals = renewals + 1, wanted_until = ? WHERE name = ?""");
+        setExpiry = text("UPDATE {lock} SET expires_at = ?, renewals = renewals + 1 WHERE name = ?");
+        lockRows = text("SELECT name FROM {lock} WHERE name IN ({names}) ORDER BY name FOR UPDATE");
+        renewCrowd = text("""
+                UPDATE {lock} l SET expires_at = GREATEST(expires_at, {now} + ?), renewals = renewals + 1
+                WHERE name IN ({names}) AND kind <> 'exclusive' AND expires_at > {now} AND EXISTS (
+                    SELECT 1 FROM {holder} h WHERE h.name = l.name AND h.owner IN ({owners}) AND h.expires_at > {now})""");
+        renewMembers = text("""
+                UPDATE {holder} h SET renewals = renewals + 1, expires_at = GREATEST(expires_at, LEAST({now} + ?,
+                        (SELECT l.expires_at FROM {lock} l WHERE l.name = h.name)))
+                WHERE name IN ({names}) AND owner IN ({owners}) AND expires_at > {now}
+                    AND EXISTS (SELECT 1 FROM {lock} l WHERE l.name = h.name AND l.kind <> 'exclusive')""");
+        membersStillThere = text("""
+                SELECT owner FROM {holder} WHERE name IN ({names}) AND owner IN ({owners}) AND expires_at > {now}""");
+        becomeShared = text("""
+                UPDATE {lock} SET kind = 'shared', owner = NULL, origin = NULL WHERE name = ?""");
+        seize = text("""
+                UPDATE {lock} SET owner = NULL, token = GREATEST(token + 1, {now}), expires_at = {now},
+                    wanted_until = 0 WHERE name = ?""");
+        removeMembers = text("DELETE FROM {holder} WHERE name = ?");
+        raise = text("UPDATE {lock} SET token = ?, renewals = renewals + 1 WHERE name = ? AND token < ?");
+        prune = text("DELETE FROM {lock} WHERE expires_at <= {now} - ?");
+        pruneMembers = text("DELETE FROM {holder} WHERE expires_at <= {now}");
+        String view = """
+                SELECT l.name, l.kind, l.owner, l.token, l.acquired_at, l.expires_at, l.origin,
+                    h.owner, h.permits, h.total, h.token, h.acquired_at, h.expires_at, h.origin, clock.micros
+                FROM (SELECT {now} AS micros) clock JOIN {lock} l ON l.expires_at > clock.micros
+                LEFT JOIN {holder} h ON h.name = l.name AND l.kind <> 'exclusive' AND h.expires_at > clock.micros
+                """;
+        viewRow = text(view + "WHERE l.name = ? ORDER BY h.token");
+        viewRows = text(view + "WHERE l.name >= ? AND LEFT(l.name, {length}) = ? ORDER BY l.name, h.token");
+    }
+
+    Schema schema() {
+        return schema;
+    }
+
+    /** Takes a free lock and returns its token; empty if the lock is taken, wanted in another way, or has no row. */
+    OptionalLong take(Session session, Request request) throws SQLException {
+        return minted(
+                session,
+                take,
+                request.owner().toString(),
+                micros(request.ttl()),
+                Origins.write(request.origin()),
+                name(request.name()));
+    }
+
+    /** Adds the row of a lock never used before, taken at once; empty if somebody else was faster. */
+    OptionalLong createTaken(Session session, Request request) throws SQLException {
+        return minted(
+                session,
+                createTaken,
+                name(request.name()),
+                request.owner().toString(),
+                micros(request.ttl()),
+                Origins.write(request.origin()));
+    }
+
+    private OptionalLong minted(Session session, String sql, Object... values) throws SQLException {
+        if (dialect == Dialect.MYSQL) {
+            return session.updateReturningInsertId(sql, values);
+        }
+        List<Long> tokens = session.updateReturning(sql, row -> row.getLong(1), values);
+        return tokens.isEmpty() ? OptionalLong.empty() : OptionalLong.of(tokens.get(0));
+    }
+
+    /** A lock name as a value to bind. */
+    Object name(String name) {
+        return dialect.bindable(name);
+    }
+
+    String readName(ResultSet row, int column) throws SQLException {
+        return dialect == Dialect.MYSQL
+                ? new String(row.getBytes(column), java.nio.charset.StandardCharsets.UTF_8)
+                : row.getString(column);
+    }
+
+    /** Fills in as many question marks as there are values. */
+    static String forMany(String sql, int names) {
+        String marks = String.join(", ", Collections.nCopies(names, "?"));
+        return sql.replace("{names}", marks).replace("{owners}", marks);
+    }
+
+    /** Rounded up: the store keeps a lock no shorter than it was asked to. */
+    static long micros(Duration duration) {
+        return (duration.toNanos() + 999) / 1000;
+    }
+
+    static Duration ofMicros(long micros) {
+        return Duration.ofNanos(Math.max(0, micros) * 1000);
+    }
+
+    private String text(String template) {
+        return template.replace("{lock}", table.text())
+                .replace("{holder}", table.text() + "_holder")
+                .replace("{length}", dialect.nameLength())
+                .replace("{now}", dialect.now());
+    }
+}

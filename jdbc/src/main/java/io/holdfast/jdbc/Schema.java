@@ -1,0 +1,182 @@
+package io.holdfast.jdbc;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.io.UncheckedIOException;
+import java.nio.charset.StandardCharsets;
+import java.sql.SQLException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Objects;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+
+/** The tables: checked before the first use, created if that was asked for. Thread-safe. */
+final class Schema {
+
+    /** Whether tables that are not there are made. */
+    enum Creation {
+        CREATE_MISSING,
+        NEVER
+    }
+
+    /** The table our files name, replaced by the user's. */
+    private static final String FILE_TABLE = "holdfast_lock";
+
+    private static final String STATE_UNDEFINED_TABLE = "42S02";
+    private static final String STATE_UNDEFINED_COLUMN = "42S22";
+
+    private final Dialect dialect;
+    private final TableName table;
+    private final Creation creation;
+    private final List<String> statements;
+    private volatile boolean checked;
+
+    Schema(Dialect dialect, TableName table, Creation creation) {
+        this.dialect = dialect;
+        this.table = table;
+        this.creation = creation;
+        this.statements = statements(dialect, table);
+    }
+
+    /** Throws an {@link SQLException} whose message tells what is wrong with the tables. */
+    void ensure(Session session) throws SQLException {
+        if (checked) {
+            return;
+        }
+        if (creation == Creation.CREATE_MISSING
+                && columns(session, table.local()).isEmpty()) {
+            create(session);
+        }
+        check(
+                session,
+                table.local(),
+                List.of(
+                        "name",
+                        "kind",
+                        "owner",
+                        "token",
+                        "acquired_at",
+                        "expires_at",
+                        "renewals",
+                        "wanted_kind",
+                        "wanted_by",
+                        "wanted_until",
+                        "origin"));
+        check(
+                session,
+                table.local() + "_holder",
+                List.of(
+                        "name",
+                        "owner",
+                        "permits",
+                        "total",
+                        "token",
+                        "acquired_at",
+                        "expires_at",
+                        "renewals",
+                        "origin"));
+        checked = true;
+    }
+
+    /** Looks again before the next request. */
+    void forget() {
+        checked = false;
+    }
+
+    String howToCreate(String problem) {
+        return problem + ". Create the tables with\n" + String.join(";\n", statements)
+                + ";\nor let createSchema=true do it; this is docs/stores/locks-" + dialect.resourceSuffix() + ".sql";
+    }
+
+    private void create(Session session) throws SQLException {
+        for (String statement : statements) {
+            try {
+                session.execute(statement);
+            } catch (SQLException e) {
+                // PostgreSQL's IF NOT EXISTS still collides with a twin at work; the check tells whether all is there.
+                if (!isCollision(e)) {
+                    throw e;
+                }
+            }
+        }
+    }
+
+    private static boolean isCollision(SQLException e) {
+        return "23505".equals(e.getSQLState()) || "42P07".equals(e.getSQLState()) || "42710".equals(e.getSQLState());
+    }
+
+    private void check(Session session, String localName, List<String> expected) throws SQLException {
+        Map<String, Column> columns = columns(session, localName);
+        if (columns.isEmpty()) {
+            throw new SQLException("There is no table '" + localName + "'", STATE_UNDEFINED_TABLE);
+        }
+        for (String column : expected) {
+            if (!columns.containsKey(column)) {
+                throw new SQLException(
+                        "Table '" + localName + "' has no column '" + column + "'", STATE_UNDEFINED_COLUMN);
+            }
+        }
+        Column name = Objects.requireNonNull(columns.get("name"));
+        if (!name.comparesBytes(dialect)) {
+            throw new SQLException(
+                    "Column 'name' of table '" + localName + "' is " + name
+                            + " and does not compare bytes, so Job and job would be one lock",
+                    STATE_UNDEFINED_COLUMN);
+        }
+    }
+
+    private record Column(String type, String collation) {
+        boolean comparesBytes(Dialect dialect) {
+            return type.equals(dialect.nameColumnType()) && (dialect == Dialect.MYSQL || collation.equals("C"));
+        }
+
+        @Override
+        public String toString() {
+            return collation.isEmpty() ? type : type + " with collation " + collation;
+        }
+    }
+
+    private Map<String, Column> columns(Session session, String localName) throws SQLException {
+        String ownSchema = dialect == Dialect.MYSQL ? "DATABASE()" : "ANY (current_schemas(false))";
+        String sql = "SELECT column_name, data_type, collation_name FROM information_schema.columns"
+                + " WHERE lower(table_name) = lower(?) AND table_schema = "
+                + (table.schema().isEmpty() ? ownSchema : "?");
+        Object[] values =
+                table.schema().isEmpty() ? new Object[] {localName} : new Object[] {localName, table.schema()};
+        Map<String, Column> columns = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
+        for (Map.Entry<String, Column> column : session.query(
+                sql,
+                row -> Map.entry(
+                        row.getString(1),
+                        new Column(row.getString(2), row.getString(3) == null ? "" : row.getString(3))),
+                values)) {
+            columns.put(column.getKey(), column.getValue());
+        }
+        return columns;
+    }
+
+    private static List<String> statements(Dialect dialect, TableName table) {
+        String file = read("locks-" + dialect.resourceSuffix() + ".sql");
+        String code = file.lines().filter(line -> !line.startsWith("--")).collect(Collectors.joining("\n"));
+        List<String> statements = new ArrayList<>();
+        for (String statement : code.split(";")) {
+            if (!statement.isBlank()) {
+                statements.add(statement
+                        .strip()
+                        .replace(FILE_TABLE + "_holder_expiry", table.local() + "_holder_expiry")
+                        .replace(FILE_TABLE, table.text()));
+            }
+        }
+        return List.copyOf(statements);
+    }
+
+    static String read(String resource) {
+        try (InputStream in = Objects.requireNonNull(Schema.class.getResourceAsStream(resource), resource)) {
+            return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+}

@@ -1,0 +1,209 @@
+package io.holdfast.jdbc;
+
+import io.holdfast.spi.Deadline;
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.SQLTimeoutException;
+import java.sql.Statement;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.OptionalLong;
+import java.util.concurrent.TimeUnit;
+
+/** A borrowed connection whose statements are over at the deadline. Used by one thread. */
+final class Session implements AutoCloseable {
+
+    /** Reads one row. */
+    @FunctionalInterface
+    interface Reader<T> {
+        T read(ResultSet row) throws SQLException;
+    }
+
+    /** How far a change has come when it fails. */
+    enum Progress {
+        /** Nothing was sent that could have lasting effect. */
+        HARMLESS,
+        /** A change was sent that takes effect whether or not we hear of it. */
+        UNCERTAIN
+    }
+
+    private final Connection connection;
+    private final Deadline deadline;
+    private final Runnable giveBack;
+    private final boolean ownSettings;
+    private Progress progress = Progress.HARMLESS;
+    private boolean inTransaction;
+    private int isolationBefore = Connection.TRANSACTION_READ_COMMITTED;
+
+    /**
+     * @param ownSettings whether the connection is known to be as we want it; a user's may have any isolation
+     * @param giveBack ends the loan
+     */
+    Session(Connection connection, Deadline deadline, boolean ownSettings, Runnable giveBack) {
+        this.connection = connection;
+        this.deadline = deadline;
+        this.ownSettings = ownSettings;
+        this.giveBack = giveBack;
+    }
+
+    Progress progress() {
+        return progress;
+    }
+
+    Connection connection() {
+        return connection;
+    }
+
+    Deadline deadline() {
+        return deadline;
+    }
+
+    /** Starts a transaction at READ COMMITTED whatever the connection's default; ends with {@link #commit} or undone. */
+    void begin() throws SQLException {
+        limitTime();
+        if (!ownSettings) {
+            isolationBefore = connection.getTransactionIsolation();
+            if (isolationBefore != Connection.TRANSACTION_READ_COMMITTED) {
+                connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
+            }
+        }
+        connection.setAutoCommit(false);
+        inTransaction = true;
+    }
+
+    void commit() throws SQLException {
+        limitTime();
+        progress = Progress.UNCERTAIN;
+        connection.commit();
+        endTransaction();
+    }
+
+    void rollback() throws SQLException {
+        limitTime();
+        connection.rollback();
+        endTransaction();
+    }
+
+    private void endTransaction() throws SQLException {
+        inTransaction = false;
+        progress = Progress.HARMLESS;
+        connection.setAutoCommit(true);
+        if (!ownSettings && isolationBefore != Connection.TRANSACTION_READ_COMMITTED) {
+            connection.setTransactionIsolation(isolationBefore);
+        }
+    }
+
+    /** Returns how many rows matched. Every UPDATE of ours changes what it matches, so drivers cannot disagree. */
+    int update(String sql, Object... values) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(sql)) {
+            bind(statement, values);
+            beforeChange();
+            int count = statement.executeUpdate();
+            afterChange();
+            return count;
+        }
+    }
+
+    /** An UPDATE that names its number by {@code LAST_INSERT_ID(…)}: MySQL sends it along with the count. */
+    OptionalLong updateReturningInsertId(String sql, Object... values) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(sql, Statement.RETURN_GENERATED_KEYS)) {
+            bind(statement, values);
+            beforeChange();
+            int count = statement.executeUpdate();
+            afterChange();
+            if (count == 0) {
+                return OptionalLong.empty();
+            }
+            try (ResultSet keys = statement.getGeneratedKeys()) {
+                if (keys.next()) {
+                    return OptionalLong.of(keys.getLong(1));
+                }
+            }
+        }
+        throw new SQLException("the driver did not pass LAST_INSERT_ID() on");
+    }
+
+    /** A change that returns rows, as with RETURNING. */
+    <T> List<T> updateReturning(String sql, Reader<T> reader, Object... values) throws SQLException {
+        beforeChange();
+        List<T> rows = query(sql, reader, values);
+        afterChange();
+        return rows;
+    }
+
+    <T> List<T> query(String sql, Reader<T> reader, Object... values) throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(sql)) {
+            bind(statement, values);
+            limitTime();
+            try (ResultSet rows = statement.executeQuery()) {
+                List<T> read = new ArrayList<>();
+                while (rows.next()) {
+                    read.add(reader.read(rows));
+                }
+                return read;
+            }
+        }
+    }
+
+    /** Runs DDL. */
+    void execute(String sql) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            limitTime();
+            statement.execute(sql);
+        }
+    }
+
+    @Override
+    public void close() {
+        try {
+            if (inTransaction) {
+                connection.rollback();
+                endTransaction();
+            }
+        } catch (SQLException e) {
+            // A broken connection: the server rolls back by itself, the pool throws it away.
+        } finally {
+            giveBack.run();
+        }
+    }
+
+    private void beforeChange() throws SQLException {
+        limitTime();
+        if (!inTransaction) {
+            progress = Progress.UNCERTAIN;
+        }
+    }
+
+    private void afterChange() {
+        if (!inTransaction) {
+            progress = Progress.HARMLESS;
+        }
+    }
+
+    /** Makes the socket give up at the deadline: it works in every driver and needs no second connection to cancel. */
+    private void limitTime() throws SQLException {
+        long left = deadline.remainingNanos();
+        if (left <= 0) {
+            throw new SQLTimeoutException("no time was left");
+        }
+        long millis = TimeUnit.NANOSECONDS.toMillis(left) + 1;
+        connection.setNetworkTimeout(Runnable::run, (int) Math.min(millis, Integer.MAX_VALUE));
+    }
+
+    private static void bind(PreparedStatement statement, Object... values) throws SQLException {
+        for (int i = 0; i < values.length; i++) {
+            Object value = values[i];
+            if (value instanceof byte[] bytes) {
+                statement.setBytes(i + 1, bytes);
+            } else if (value instanceof Long number) {
+                statement.setLong(i + 1, number);
+            } else if (value instanceof Integer number) {
+                statement.setInt(i + 1, number);
+            } else {
+                statement.setString(i + 1, (String) value);
+            }
+        }
+    }
+}

@@ -1,0 +1,67 @@
+package io.holdfast.jdbc;
+
+import io.holdfast.Demand;
+import io.holdfast.LockView;
+import io.holdfast.LockView.Holder;
+import io.holdfast.jdbc.LockSql.Kind;
+import io.holdfast.spi.Deadline;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Instant;
+import java.time.temporal.ChronoUnit;
+import java.util.ArrayList;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** Turns rows into {@link LockView}s. */
+final class Views {
+
+    private static final int LOCAL_NUMBERS = 1024;
+
+    private Views() {}
+
+    static List<LockView> read(Requests requests, String what, Deadline deadline, Requests.Work<List<Line>> work) {
+        Map<String, List<Holder>> locks = new LinkedHashMap<>();
+        for (Line line : requests.run(what, deadline, work)) {
+            List<Holder> holders = locks.computeIfAbsent(line.name(), name -> new ArrayList<>());
+            if (line.holder() != null) {
+                holders.add(line.holder());
+            }
+        }
+        return locks.entrySet().stream()
+                .filter(lock -> !lock.getValue().isEmpty())
+                .map(lock -> new LockView(lock.getKey(), lock.getValue(), List.of()))
+                .toList();
+    }
+
+    /** One row: a lock and one of its holders. */
+    record Line(String name, @Nullable Holder holder) {
+
+        static Line read(LockSql sql, ResultSet row) throws SQLException {
+            long now = row.getLong(15);
+            String name = sql.readName(row, 1);
+            Kind kind = Kind.parse(row.getString(2));
+            if (kind == Kind.EXCLUSIVE) {
+                return new Line(name, holder(row, Demand.exclusive(), 4, now));
+            }
+            if (row.getString(8) == null) {
+                return new Line(name, null);
+            }
+            Demand demand = kind == Kind.SHARED ? Demand.shared() : Demand.permits(row.getInt(9), row.getInt(10));
+            return new Line(name, holder(row, demand, 11, now));
+        }
+
+        /** From token, since, until and origin, which stand in this order. */
+        private static Holder holder(ResultSet row, Demand demand, int column, long now) throws SQLException {
+            return new Holder(
+                    Origins.read(row.getString(column + 3)),
+                    demand,
+                    row.getLong(column) * LOCAL_NUMBERS,
+                    Optional.of(Instant.EPOCH.plus(row.getLong(column + 1), ChronoUnit.MICROS)),
+                    Optional.of(LockSql.ofMicros(row.getLong(column + 2) - now)));
+        }
+    }
+}

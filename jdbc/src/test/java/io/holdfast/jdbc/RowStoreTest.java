@@ -1,0 +1,402 @@
+package io.holdfast.jdbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.holdfast.Demand;
+import io.holdfast.LeaseLostException;
+import io.holdfast.LockView;
+import io.holdfast.spi.Answer;
+import io.holdfast.spi.Grant;
+import io.holdfast.spi.ReleaseAnswer;
+import io.holdfast.spi.RenewalAnswer;
+import io.holdfast.spi.RenewalRequest;
+import io.holdfast.spi.RingingStore;
+import io.holdfast.spi.Withdrawal;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+@DisplayName("A lock in a row")
+class RowStoreTest {
+
+    private static final Duration SHORT = Duration.ofMillis(200);
+    private static final Duration LONG = Duration.ofSeconds(30);
+
+    private static final Map<Database, OpenStore> STORES = new EnumMap<>(Database.class);
+
+    private static OpenStore open(Database database) {
+        return STORES.computeIfAbsent(database, missing -> new OpenStore(missing.storeUrl()));
+    }
+
+    @AfterAll
+    static void closeAll() {
+        STORES.values().forEach(OpenStore::close);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void isTakenByOneAndRefusedToOthersWithTheTimeLeft(Database database) {
+        OpenStore client = open(database);
+        String name = Database.unique("one");
+
+        Grant grant = client.hold(name);
+        Answer second = client.attempt(name, Demand.exclusive(), LONG);
+
+        assertThat(grant.token()).isPositive();
+        assertThat(second)
+                .isInstanceOfSatisfying(
+                        Answer.Refused.class,
+                        refused -> assertThat(refused.holderTimeLeft().orElseThrow())
+                                .isBetween(Duration.ofSeconds(20), LONG));
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void goesToTheNextAfterReleaseWithALargerToken(Database database) {
+        OpenStore client = open(database);
+        String name = Database.unique("next");
+        Grant first = client.hold(name);
+
+        assertThat(client.store.release(first, Duration.ZERO, OpenStore.soon())).isEqualTo(ReleaseAnswer.RELEASED);
+        Grant second = client.hold(name);
+
+        assertThat(second.token()).isGreaterThan(first.token());
+        assertThat(client.store.release(first, Duration.ZERO, OpenStore.soon())).isEqualTo(ReleaseAnswer.NOT_HELD);
+        assertThat(client.take(name)).isEmpty();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void passesOnWhenItExpires(Database database) {
+        OpenStore client = open(database);
+        String name = Database.unique("expiry");
+        Grant first = client.take(name, Demand.exclusive(), SHORT).orElseThrow();
+
+        await().until(() -> client.take(name).isPresent());
+
+        assertThat(renew(client, first, LONG)).isInstanceOf(RenewalAnswer.Gone.class);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void isNotRevivedByARenewalAfterItsTime(Database database) {
+        OpenStore client = open(database);
+        String name = Database.unique("revive");
+        Grant late = client.take(name, Demand.exclusive(), SHORT).orElseThrow();
+
+        await().until(() -> !client.store.view(name, OpenStore.soon()).isHeld());
+
+        assertThat(renew(client, late, LONG)).isInstanceOf(RenewalAnswer.Gone.class);
+        assertThat(client.store.release(late, Duration.ZERO, OpenStore.soon())).isEqualTo(ReleaseAnswer.NOT_HELD);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void renewalOfManySaysWhichAreGone(Database database) {
+        OpenStore client = open(database);
+        List<RenewalRequest> renewals = new ArrayList<>();
+        for (int i = 0; i < 600; i++) {
+            Grant grant = client.hold(Database.unique("many"), i % 50 == 0 ? Demand.shared() : Demand.exclusive());
+            renewals.add(new RenewalRequest(grant, LONG));
+        }
+        Grant gone = (Grant) renewals.get(301).claim();
+        Grant goneShared = (Grant) renewals.get(300).claim();
+        client.store.release(gone, Duration.ZERO, OpenStore.soon());
+        client.store.release(goneShared, Duration.ZERO, OpenStore.soon());
+
+        List<RenewalAnswer> answers = client.store.renew(renewals, OpenStore.soon());
+
+        assertThat(answers).hasSize(600);
+        for (int i = 0; i < 600; i++) {
+            boolean released = i == 300 || i == 301;
+            assertThat(answers.get(i))
+                    .as("answer %d", i)
+                    .isInstanceOf(released ? RenewalAnswer.Gone.class : RenewalAnswer.Extended.class);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void renewalNeverShortens(Database database) {
+        OpenStore client = open(database);
+        for (Demand demand : List.of(Demand.exclusive(), Demand.shared(), Demand.permits(1, 2))) {
+            Grant grant = client.hold(Database.unique("shorten"), demand);
+
+            assertThat(renew(client, grant, SHORT)).isInstanceOf(RenewalAnswer.Extended.class);
+
+            assertThat(timeLeft(client, grant)).isGreaterThan(Duration.ofSeconds(20));
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void differentNamesAreDifferentLocks(Database database) {
+        OpenStore client = open(database);
+        String id = Database.unique("");
+
+        for (String name : List.of(
+                "Job", "job", "job ", " job", "jöb", "job\u0301", "a/b", "a%2Fb", "😀", "x'y", "x\\y", "%", "_")) {
+            assertThat(client.take(id + name)).as("'%s'", name).isPresent();
+            assertThat(client.take(id + name)).as("'%s' again", name).isEmpty();
+        }
+        assertThat(client.take("é".repeat(256).substring(0, 200) + id)).isPresent();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void isSharedByReadersAndRefusedToWriters(Database database) {
+        OpenStore client = open(database);
+        String name = Database.unique("shared");
+        Grant one = client.hold(name, Demand.shared());
+        Grant two = client.hold(name, Demand.shared());
+
+        assertThat(one.token()).isNotEqualTo(two.token());
+        assertThat(client.take(name)).isEmpty();
+        assertThat(client.store.release(one, Duration.ZERO, OpenStore.soon())).isEqualTo(ReleaseAnswer.RELEASED);
+        assertThat(client.take(name)).isEmpty();
+        assertThat(client.store.release(two, Duration.ZERO, OpenStore.soon())).isEqualTo(ReleaseAnswer.RELEASED);
+
+        Grant writer = client.hold(name);
+        assertThat(writer.token()).isGreaterThan(two.token());
+        assertThat(client.take(name, Demand.shared())).isEmpty();
+        assertThat(renew(client, two, LONG)).isInstanceOf(RenewalAnswer.Gone.class);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void readersOutliveEachOther(Database database) {
+        OpenStore client = open(database);
+        String name = Database.unique("crowd");
+        Grant brief = client.take(name, Demand.shared(), SHORT).orElseThrow();
+        Grant lasting = client.hold(name, Demand.shared());
+
+        await().until(() -> client.store.view(name, OpenStore.soon()).holders().size() == 1);
+
+        assertThat(renew(client, brief, LONG)).isInstanceOf(RenewalAnswer.Gone.class);
+        assertThat(renew(client, lasting, LONG)).isInstanceOf(RenewalAnswer.Extended.class);
+        assertThat(client.take(name)).isEmpty();
+        client.store.release(lasting, Duration.ZERO, OpenStore.soon());
+        assertThat(client.take(name)).isPresent();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void permitsKeepWithinTheSmallestTotal(Database database) {
+        OpenStore client = open(database);
+        String name = Database.unique("permits");
+        Grant two = client.hold(name, Demand.permits(2, 3));
+
+        assertThat(client.take(name, Demand.permits(2, 5))).isEmpty();
+        assertThat(client.take(name, Demand.permits(1, 2))).isEmpty();
+        Grant third = client.hold(name, Demand.permits(1, 5));
+        assertThat(client.take(name, Demand.permits(1, 5))).isEmpty();
+        assertThat(client.take(name, Demand.shared())).isEmpty();
+        client.store.release(two, Duration.ZERO, OpenStore.soon());
+        assertThat(client.take(name, Demand.permits(2, 3))).isPresent();
+        assertThat(third.token()).isGreaterThan(two.token());
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aWaitingWriterKeepsNewReadersOutButASingleTryDoesNot(Database database) {
+        OpenStore client = open(database);
+        String name = Database.unique("wish");
+        Grant reader = client.hold(name, Demand.shared());
+
+        assertThat(client.take(name)).isEmpty();
+        Grant late = client.hold(name, Demand.shared());
+
+        try (RingingStore.Bell waiting = client.store.listen(name, () -> {})) {
+            assertThat(client.take(name)).isEmpty();
+            assertThat(client.take(name, Demand.shared())).isEmpty();
+            client.store.release(reader, Duration.ZERO, OpenStore.soon());
+            client.store.release(late, Duration.ZERO, OpenStore.soon());
+            assertThat(client.take(name, Demand.shared()))
+                    .as("free, but wanted")
+                    .isEmpty();
+            Grant writer = client.hold(name);
+
+            assertThat(client.take(name, Demand.shared())).isEmpty();
+            client.store.release(writer, Duration.ZERO, OpenStore.soon());
+            assertThat(client.take(name)).as("now the readers' turn").isEmpty();
+            assertThat(client.take(name, Demand.shared())).isPresent();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aWishOfTheDeadFades(Database database) {
+        OpenStore client = open(database);
+        String name = Database.unique("fading");
+        Grant reader = client.hold(name, Demand.shared());
+        RingingStore.Bell waiting = client.store.listen(name, () -> {});
+        assertThat(client.take(name)).isEmpty();
+        waiting.close();
+
+        await().atMost(Duration.ofSeconds(10))
+                .until(() -> client.take(name, Demand.shared()).isPresent());
+
+        assertThat(renew(client, reader, LONG)).isInstanceOf(RenewalAnswer.Extended.class);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void withdrawRemovesWhatARequestLeft(Database database) {
+        OpenStore client = open(database);
+        for (Demand demand : List.of(Demand.exclusive(), Demand.shared(), Demand.permits(1, 1))) {
+            String name = Database.unique("withdraw");
+            Grant grant = client.hold(name, demand);
+
+            assertThat(client.store.withdraw(grant.request(), OpenStore.soon())).isEqualTo(Withdrawal.REMOVED);
+            assertThat(client.store.withdraw(grant.request(), OpenStore.soon())).isEqualTo(Withdrawal.NOT_FOUND);
+            assertThat(client.take(name)).isPresent();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void lingersByNobodyAfterRelease(Database database) {
+        OpenStore client = open(database);
+        for (Demand demand : List.of(Demand.exclusive(), Demand.shared(), Demand.permits(1, 1))) {
+            String name = Database.unique("linger");
+            Grant grant = client.hold(name, demand);
+
+            client.store.release(grant, Duration.ofMillis(500), OpenStore.soon());
+
+            assertThat(client.take(name)).isEmpty();
+            assertThat(renew(client, grant, LONG)).isInstanceOf(RenewalAnswer.Gone.class);
+            await().until(() -> client.take(name).isPresent());
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aWriterGoesOnAsAReader(Database database) {
+        OpenStore client = open(database);
+        String name = Database.unique("downgrade");
+        Grant writer = client.hold(name);
+
+        Grant reader = client.store.downgrade(writer, OpenStore.soon());
+
+        assertThat(reader.token()).isEqualTo(writer.token());
+        assertThat(client.take(name, Demand.shared())).isPresent();
+        assertThat(client.take(name)).isEmpty();
+        assertThat(renew(client, reader, LONG)).isInstanceOf(RenewalAnswer.Extended.class);
+        assertThatThrownBy(() -> client.store.downgrade(writer, OpenStore.soon()))
+                .isInstanceOf(LeaseLostException.class);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aForcedReleaseTakesItFromAllAndAdvancesTheToken(Database database) {
+        OpenStore client = open(database);
+        for (Demand demand : List.of(Demand.exclusive(), Demand.shared())) {
+            String name = Database.unique("force");
+            Grant grant = client.hold(name, demand);
+
+            assertThat(client.store.forceRelease(name, OpenStore.soon())).isEqualTo(1);
+
+            assertThat(renew(client, grant, LONG)).isInstanceOf(RenewalAnswer.Gone.class);
+            assertThat(client.hold(name).token()).isGreaterThan(grant.token() + 1);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void raisedTokensCountFromThere(Database database) {
+        OpenStore client = open(database);
+        String name = Database.unique("raise");
+        long floor = (1L << 52) + 7;
+
+        client.store.raise(name, floor, OpenStore.soon());
+        client.store.raise(name, 5, OpenStore.soon());
+
+        Grant grant = client.hold(name);
+        assertThat(grant.token()).isEqualTo(floor + 1);
+        client.store.raise(name, floor + 100, OpenStore.soon());
+        assertThat(renew(client, grant, LONG)).isInstanceOf(RenewalAnswer.Extended.class);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void viewsShowWhoHoldsWhat(Database database) {
+        OpenStore client = open(database);
+        String id = Database.unique("view_%");
+        Grant exclusive = client.hold(id + "/a");
+        client.hold(id + "/b", Demand.permits(2, 3));
+        client.hold(id + "/b", Demand.permits(1, 3));
+        client.store.release(client.hold(id + "/c"), Duration.ZERO, OpenStore.soon());
+
+        List<LockView> views = client.store.views(id, OpenStore.soon());
+
+        assertThat(views).extracting(LockView::name).containsExactly(id + "/a", id + "/b");
+        LockView.Holder holder = views.get(0).holders().get(0);
+        assertThat(holder.token()).isEqualTo(exclusive.token() * 1024);
+        assertThat(holder.origin()).contains(exclusive.request().origin());
+        assertThat(views.get(1).holders())
+                .extracting(LockView.Holder::demand)
+                .containsExactly(Demand.permits(2, 3), Demand.permits(1, 3));
+        assertThat(client.store.view(id + "/c", OpenStore.soon()).isHeld()).isFalse();
+        assertThat(client.store.views(id.toUpperCase(java.util.Locale.ROOT), OpenStore.soon()))
+                .isEmpty();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void pruneRemovesRowsIdleForLong(Database database) {
+        OpenStore client = open(database);
+        String name = Database.unique("prune");
+        Grant old = client.hold(name);
+        client.store.release(old, Duration.ZERO, OpenStore.soon());
+        Grant held = client.hold(Database.unique("held"));
+
+        await().until(() -> client.store.prune(Duration.ofMillis(10), OpenStore.soon()) > 0);
+
+        assertThat(rows(database, name)).isZero();
+        assertThat(renew(client, held, LONG)).isInstanceOf(RenewalAnswer.Extended.class);
+        assertThat(client.hold(name).token()).isGreaterThan(old.token());
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void oneRowIsLeftHoweverOftenItWasUsed(Database database) {
+        OpenStore client = open(database);
+        String name = Database.unique("rows");
+        for (int i = 0; i < 3; i++) {
+            for (Demand demand : List.of(Demand.exclusive(), Demand.shared(), Demand.permits(1, 3))) {
+                client.store.release(client.hold(name, demand), Duration.ZERO, OpenStore.soon());
+            }
+        }
+
+        assertThat(rows(database, name)).isEqualTo(1);
+    }
+
+    private static long rows(Database database, String name) {
+        return database.number("SELECT (SELECT COUNT(*) FROM holdfast_lock WHERE name = '" + name
+                + "') + (SELECT COUNT(*) FROM holdfast_lock_holder WHERE name = '" + name + "')");
+    }
+
+    private static RenewalAnswer renew(OpenStore client, Grant grant, Duration ttl) {
+        return client.store
+                .renew(List.of(new RenewalRequest(grant, ttl)), OpenStore.soon())
+                .get(0);
+    }
+
+    private static Duration timeLeft(OpenStore client, Grant grant) {
+        Optional<Duration> left = client.store
+                .view(grant.request().name(), OpenStore.soon())
+                .holders()
+                .get(0)
+                .timeLeft();
+        return left.orElseThrow();
+    }
+}
