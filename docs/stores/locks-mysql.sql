@@ -4,6 +4,7 @@
 -- Another table name: replace holdfast_lock everywhere and say table=… in the store's URL.
 
 -- One row per lock. It is held while expires_at lies ahead: by owner if there is one, else by rows of holdfast_lock_holder.
+-- In line stand the clients that wait for it, 49 characters each: client, kind, until when its place is kept.
 CREATE TABLE IF NOT EXISTS holdfast_lock (
     name         VARBINARY(512) NOT NULL,
     kind         VARCHAR(9) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
@@ -12,9 +13,8 @@ CREATE TABLE IF NOT EXISTS holdfast_lock (
     acquired_at  BIGINT NOT NULL,
     expires_at   BIGINT NOT NULL,
     renewals     BIGINT NOT NULL,
-    wanted_kind  VARCHAR(9) CHARACTER SET ascii COLLATE ascii_bin NULL,
-    wanted_by    VARCHAR(64) CHARACTER SET ascii COLLATE ascii_bin NULL,
-    wanted_until BIGINT NOT NULL,
+    line         VARCHAR(12250) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
+    line_until   BIGINT NOT NULL,
     origin       VARCHAR(1000) CHARACTER SET utf8mb4 NULL,
     PRIMARY KEY (name)
 ) ENGINE = InnoDB ROW_FORMAT = DYNAMIC;

@@ -4,6 +4,7 @@
 -- Another table name: replace holdfast_lock everywhere and say table=… in the store's URL.
 
 -- One row per lock. It is held while expires_at lies ahead: by owner if there is one, else by rows of holdfast_lock_holder.
+-- In line stand the clients that wait for it, 49 characters each: client, kind, until when its place is kept.
 -- The row changes all the time and its key never does: room on the page keeps updates off the index.
 CREATE TABLE IF NOT EXISTS holdfast_lock (
     name         text COLLATE "C" NOT NULL,
@@ -13,9 +14,8 @@ CREATE TABLE IF NOT EXISTS holdfast_lock (
     acquired_at  bigint NOT NULL,
     expires_at   bigint NOT NULL,
     renewals     bigint NOT NULL,
-    wanted_kind  varchar(9) NULL,
-    wanted_by    varchar(64) COLLATE "C" NULL,
-    wanted_until bigint NOT NULL,
+    line         text COLLATE "C" NOT NULL,
+    line_until   bigint NOT NULL,
     origin       varchar(1000) NULL,
     PRIMARY KEY (name)
 ) WITH (fillfactor = 50);

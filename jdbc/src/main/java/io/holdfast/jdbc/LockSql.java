@@ -7,6 +7,7 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
+import java.util.Locale;
 import java.util.OptionalLong;
 
 /** The statements, for one dialect and one table. Times in them are microseconds of the server's clock. Immutable. */
@@ -18,7 +19,19 @@ final class LockSql {
         SHARED,
         PERMITS;
 
-        final String text = name().toLowerCase(java.util.Locale.ROOT);
+        final String text = name().toLowerCase(Locale.ROOT);
+
+        char letter() {
+            return text.charAt(0);
+        }
+
+        static Kind ofLetter(char letter) {
+            return switch (letter) {
+                case 'e' -> EXCLUSIVE;
+                case 's' -> SHARED;
+                default -> PERMITS;
+            };
+        }
 
         static Kind of(Demand demand) {
             if (demand instanceof Demand.Exclusive) {
@@ -28,23 +41,25 @@ final class LockSql {
         }
 
         static Kind parse(String text) {
-            return valueOf(text.toUpperCase(java.util.Locale.ROOT));
+            return valueOf(text.toUpperCase(Locale.ROOT));
         }
     }
 
-    /** Without touching anybody who waits for it in another way (see {@link Wish}), take the lock if it is free. */
+    /** Takes the lock if it is free and nobody stands before this client in line (see {@link Line}). */
     private static final String TAKE = """
             UPDATE {lock} SET kind = 'exclusive', owner = ?, token = {mint}, acquired_at = {now}, expires_at = {now} + ?,
-                renewals = 0, wanted_until = 0, origin = ?
-            WHERE name = ? AND expires_at <= {now} AND (wanted_until <= {now} OR wanted_kind = 'exclusive')""";
+                renewals = 0, origin = ?,
+                line = CASE WHEN SUBSTRING(line, 1, {who}) = ? THEN SUBSTRING(line, {place} + 1) ELSE '' END
+            WHERE name = ? AND expires_at <= {now}
+                AND (line = '' OR SUBSTRING(line, 1, {who}) = ? OR line_until <= {now})""";
 
     private static final String CREATE_TAKEN = """
-            INSERT INTO {lock} (name, kind, owner, token, acquired_at, expires_at, renewals, wanted_until, origin)
-            VALUES (?, 'exclusive', ?, {first}, {now}, {now} + ?, 0, 0, ?)""";
+            INSERT INTO {lock} (name, kind, owner, token, acquired_at, expires_at, renewals, line, line_until, origin)
+            VALUES (?, 'exclusive', ?, {first}, {now}, {now} + ?, 0, '', 0, ?)""";
 
     private static final String CREATE_FREE = """
-            INSERT INTO {lock} (name, kind, token, acquired_at, expires_at, renewals, wanted_until)
-            VALUES (?, 'exclusive', ?, {now}, {now}, 0, 0)""";
+            INSERT INTO {lock} (name, kind, token, acquired_at, expires_at, renewals, line, line_until)
+            VALUES (?, 'exclusive', ?, {now}, {now}, 0, '', 0)""";
 
     private final Dialect dialect;
     private final Schema schema;
@@ -53,7 +68,7 @@ final class LockSql {
     private final String createTaken;
     final String createFree;
 
-    /** What stands in the way: kind, time left, whether somebody wants it in another way. */
+    /** What stands in the way: kind, until when, the line, and the server's time. */
     final String look;
 
     final String release;
@@ -61,10 +76,8 @@ final class LockSql {
     final String renew;
     final String stillHeld;
 
-    /** Marks a lock as wanted by a waiter who cannot share it with those who do now. */
-    final String wish;
-
-    final String wishWhileLocked;
+    final String setLine;
+    final String takeLocked;
     final String lockRow;
     final String members;
     final String addMember;
@@ -101,8 +114,7 @@ final class LockSql {
                 : dialect.insertUnlessThere(text(CREATE_TAKEN.replace("{first}", "{now}"))) + " RETURNING token";
         createFree = dialect.insertUnlessThere(text(CREATE_FREE));
         look = text("""
-                SELECT kind, expires_at - {now}, CASE WHEN wanted_until > {now} THEN wanted_kind END
-                FROM {lock} WHERE name = ?""");
+                SELECT kind, expires_at, line, {now} FROM {lock} WHERE name = ?""");
         release = text("""
                 UPDATE {lock} SET owner = NULL, expires_at = {now} + ?
                 WHERE name = ? AND owner = ? AND expires_at > {now}""");
@@ -113,13 +125,12 @@ final class LockSql {
                 WHERE name IN ({names}) AND owner IN ({owners}) AND expires_at > {now}""");
         stillHeld = text("""
                 SELECT owner FROM {lock} WHERE name IN ({names}) AND owner IN ({owners}) AND expires_at > {now}""");
-        wish = text("""
-                UPDATE {lock} SET wanted_kind = ?, wanted_by = ?, wanted_until = {now} + ?
-                WHERE name = ? AND expires_at > {now} AND kind <> 'exclusive'
-                    AND (wanted_until <= {now} OR wanted_kind = ?)""");
-        wishWhileLocked = text("UPDATE {lock} SET wanted_kind = ?, wanted_by = ?, wanted_until = ? WHERE name = ?");
+        setLine = text("UPDATE {lock} SET line = ?, line_until = ?, renewals = renewals + 1 WHERE name = ?");
+        takeLocked = text("""
+                UPDATE {lock} SET kind = 'exclusive', owner = ?, token = ?, acquired_at = ?, expires_at = ?, renewals = 0,
+                    line = ?, line_until = ?, origin = ? WHERE name = ?""");
         lockRow = text("""
-                SELECT kind, token, expires_at, wanted_kind, wanted_by, wanted_until, owner, acquired_at
+                SELECT kind, token, expires_at, line, owner
                 FROM {lock} WHERE name = ? FOR UPDATE""");
         members = text("""
                 SELECT clock.micros, h.owner, h.permits, h.total, h.expires_at
@@ -134,7 +145,7 @@ final class LockSql {
         removeExpiredMembers = text("DELETE FROM {holder} WHERE name = ? AND expires_at <= ?");
         setCrowd = text("""
                 UPDATE {lock} SET kind = ?, owner = NULL, token = ?, acquired_at = ?, expires_at = ?,
-                    renewals = renewals + 1, wanted_until = ? WHERE name = ?""");
+                    renewals = renewals + 1, line = ?, line_until = ? WHERE name = ?""");
         setExpiry = text("UPDATE {lock} SET expires_at = ?, renewals = renewals + 1 WHERE name = ?");
         lockRows = text("SELECT name FROM {lock} WHERE name IN ({names}) ORDER BY name FOR UPDATE");
         renewCrowd = text("""
@@ -151,8 +162,8 @@ final class LockSql {
         becomeShared = text("""
                 UPDATE {lock} SET kind = 'shared', owner = NULL, origin = NULL WHERE name = ?""");
         seize = text("""
-                UPDATE {lock} SET owner = NULL, token = GREATEST(token + 1, {now}), expires_at = {now},
-                    wanted_until = 0 WHERE name = ?""");
+                UPDATE {lock} SET owner = NULL, token = GREATEST(token + 1, {now}), expires_at = {now}
+                WHERE name = ?""");
         removeMembers = text("DELETE FROM {holder} WHERE name = ?");
         raise = text("UPDATE {lock} SET token = ?, renewals = renewals + 1 WHERE name = ? AND token < ?");
         prune = text("DELETE FROM {lock} WHERE expires_at <= {now} - ?");
@@ -171,7 +182,7 @@ final class LockSql {
         return schema;
     }
 
-    /** Takes a free lock and returns its token; empty if the lock is taken, wanted in another way, or has no row. */
+    /** Takes a free lock and returns its token; empty if the lock is taken, others are first, or it has no row. */
     OptionalLong take(Session session, Request request) throws SQLException {
         return minted(
                 session,
@@ -179,7 +190,9 @@ final class LockSql {
                 request.owner().toString(),
                 micros(request.ttl()),
                 Origins.write(request.origin()),
-                name(request.name()));
+                Line.who(request.owner().client(), Kind.EXCLUSIVE),
+                name(request.name()),
+                Line.who(request.owner().client(), Kind.EXCLUSIVE));
     }
 
     /** Adds the row of a lock never used before, taken at once; empty if somebody else was faster. */
@@ -230,6 +243,8 @@ final class LockSql {
     private String text(String template) {
         return template.replace("{lock}", table.text())
                 .replace("{holder}", table.text() + "_holder")
+                .replace("{who}", Integer.toString(Line.WHO_LENGTH))
+                .replace("{place}", Integer.toString(Line.PLACE_LENGTH))
                 .replace("{length}", dialect.nameLength())
                 .replace("{now}", dialect.now());
     }

@@ -2,6 +2,7 @@ package io.holdfast.jdbc;
 
 import io.holdfast.Demand;
 import io.holdfast.LeaseLostException;
+import io.holdfast.LockException;
 import io.holdfast.LockView;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.jdbc.Connections.Purpose;
@@ -20,24 +21,28 @@ import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.StoreTraits;
 import io.holdfast.spi.TokenRaisingStore;
 import io.holdfast.spi.Withdrawal;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
-import org.jspecify.annotations.Nullable;
+import java.util.concurrent.RejectedExecutionException;
 
 /**
  * Keeps each lock in a row of a table. Taking it alone is one conditional UPDATE by the server's clock; sharing it is a
- * short transaction that holds the row (see {@link Crowd}).
+ * short transaction that holds the row (see {@link LockedRow}).
  */
 final class RowStore implements RingingStore, DowngradingStore, TokenRaisingStore, AdministeredStore {
 
-    /** How often a request looks again that saw the lock change between its two statements. */
+    private static final Logger LOG = System.getLogger(RowStore.class.getName());
+
+    /** How often a request starts over that finds no row, or finds one just as it adds it. */
     private static final int TRIES = 3;
 
-    /** Asked right before the holder's time is up, a server would only say no once more. */
-    private static final long SHORTEST_TIME_LEFT_MICROS = 1_000;
+    /** Several of a waiter's pauses, and the longest that the dead can keep others waiting. */
+    private static final Duration PLACE_KEPT = Duration.ofSeconds(1);
 
     private final StoreTraits traits;
     private final StoreContext context;
@@ -52,7 +57,7 @@ final class RowStore implements RingingStore, DowngradingStore, TokenRaisingStor
         this.connections = connections;
         this.requests = requests;
         this.renewals = new Renewals(requests, context.time());
-        this.bells = new Bells();
+        this.bells = new Bells(context.time(), this::leaveLine);
     }
 
     @Override
@@ -62,102 +67,106 @@ final class RowStore implements RingingStore, DowngradingStore, TokenRaisingStor
 
     @Override
     public Answer attempt(Request request, Deadline deadline) {
-        if (request.demand() instanceof Demand.Exclusive) {
-            return requests.run(request.name(), deadline, (session, sql) -> takeAlone(session, sql, request));
-        }
-        Answer answer = null;
-        for (int tries = 0; answer == null; tries++) {
-            if (tries == TRIES) {
-                throw new StoreUnavailableException(request.name(), "its row disappears as soon as it is there");
+        for (int tries = 0; tries < TRIES; tries++) {
+            Optional<Answer> quick =
+                    requests.run(request.name(), deadline, (session, sql) -> ask(session, sql, request));
+            Optional<Answer> answer = quick.isPresent() ? quick : askWithRowLocked(request, deadline);
+            if (answer.isPresent()) {
+                if (answer.get() instanceof Answer.Granted) {
+                    bells.admitted(request.name());
+                }
+                return answer.get();
             }
-            answer = join(request, deadline);
+            createRow(request.name(), 1, deadline);
         }
-        return answer;
+        throw new StoreUnavailableException(request.name(), "its row disappears as soon as it is there");
     }
 
-    private Answer takeAlone(Session session, LockSql sql, Request request) throws SQLException {
-        String reason = "its row changed all the time";
-        long timeLeft = SHORTEST_TIME_LEFT_MICROS;
-        for (int tries = 0; tries < TRIES; tries++) {
-            long baseNanos = context.time().nanoTime();
+    /** Statements that stand for themselves: enough for an exclusive request and for most refusals. Empty if not. */
+    private Optional<Answer> ask(Session session, LockSql sql, Request request) throws SQLException {
+        boolean alone = request.demand() instanceof Demand.Exclusive;
+        long baseNanos = context.time().nanoTime();
+        if (alone) {
             OptionalLong token = sql.take(session, request);
             if (token.isPresent()) {
                 return granted(request, token.getAsLong(), baseNanos);
             }
-            Optional<Obstacle> obstacle = Obstacle.find(session, sql, request.name());
-            if (obstacle.isEmpty()) {
-                baseNanos = context.time().nanoTime();
-                token = sql.createTaken(session, request);
-                if (token.isPresent()) {
-                    return granted(request, token.getAsLong(), baseNanos);
-                }
-            } else if (!obstacle.get().isGone()) {
-                leaveWish(session, sql, request, obstacle.get());
-                reason = obstacle.get().reason();
-                timeLeft = obstacle.get().timeLeftMicros();
-                break;
-            }
         }
-        return new Answer.Refused(Optional.of(LockSql.ofMicros(Math.max(timeLeft, SHORTEST_TIME_LEFT_MICROS))), reason);
+        Optional<Sight> sight = Sight.of(session, sql, request.name());
+        if (sight.isEmpty() && alone) {
+            baseNanos = context.time().nanoTime();
+            OptionalLong token = sql.createTaken(session, request);
+            return token.isPresent() ? granted(request, token.getAsLong(), baseNanos) : Optional.empty();
+        }
+        return sight.filter(seen -> seen.refuses(request) && !shouldStandInLine(seen, request))
+                .map(seen -> refused(seen, request));
     }
 
-    private static Answer granted(Request request, long token, long baseNanos) {
-        return new Answer.Granted(new Grant(request, token, request.ttl(), baseNanos));
+    private static Optional<Answer> granted(Request request, long token, long baseNanos) {
+        return Optional.of(new Answer.Granted(new Grant(request, token, request.ttl(), baseNanos)));
     }
 
-    /** What keeps an exclusive request from its lock. */
-    private record Obstacle(
-            Kind kind, long timeLeftMicros, @Nullable String wantedKind) {
-
-        static Optional<Obstacle> find(Session session, LockSql sql, String name) throws SQLException {
-            return session
-                    .query(
-                            sql.look,
-                            row -> new Obstacle(Kind.parse(row.getString(1)), row.getLong(2), row.getString(3)),
-                            sql.name(name))
-                    .stream()
-                    .findFirst();
+    /** Who waits needs a place, and renews it in good time; and somebody has to clear away the places of the dead. */
+    private boolean shouldStandInLine(Sight seen, Request request) {
+        if (!bells.isListened(request.name())) {
+            return false;
         }
-
-        boolean isGone() {
-            return timeLeftMicros <= 0 && (wantedKind == null || wantedKind.equals(Kind.EXCLUSIVE.text));
-        }
-
-        String reason() {
-            return timeLeftMicros > 0 ? "it is held " + kind.text : "somebody waits for it who needs it " + wantedKind;
-        }
+        long until = seen.waiting().placeUntil(request.owner().client(), Kind.of(request.demand()));
+        return until - seen.now() < LockSql.micros(PLACE_KEPT) / 2 || seen.hasDeadFirst();
     }
 
-    private void leaveWish(Session session, LockSql sql, Request request, Obstacle obstacle) throws SQLException {
-        if (obstacle.kind() != Kind.EXCLUSIVE
-                && obstacle.timeLeftMicros() > 0
-                && patience(request) == Crowd.Patience.WAITS) {
-            session.update(
-                    sql.wish,
-                    Kind.EXCLUSIVE.text,
-                    request.owner().client(),
-                    Crowd.WISH_MICROS,
-                    sql.name(request.name()),
-                    Kind.EXCLUSIVE.text);
-        }
-    }
-
-    private Crowd.Patience patience(Request request) {
-        return bells.isListened(request.name()) ? Crowd.Patience.WAITS : Crowd.Patience.ASKS_ONCE;
-    }
-
-    private @Nullable Answer join(Request request, Deadline deadline) {
-        Optional<Answer> answer = requests.transact(request.name(), Purpose.REQUEST, deadline, (session, sql) -> {
+    /** Empty if there is no row. */
+    private Optional<Answer> askWithRowLocked(Request request, Deadline deadline) {
+        return requests.transact(request.name(), Purpose.REQUEST, deadline, (session, sql) -> {
             long baseNanos = context.time().nanoTime();
-            Optional<Crowd> crowd = Crowd.lock(session, sql, request.name());
-            return crowd.isPresent()
-                    ? Optional.of(crowd.get().join(request, patience(request), baseNanos))
-                    : Optional.empty();
+            Optional<LockedRow> row = LockedRow.lock(session, sql, request.name());
+            if (row.isEmpty()) {
+                return Optional.empty();
+            }
+            Optional<Grant> grant = row.get().grant(request, baseNanos);
+            if (grant.isPresent()) {
+                return Optional.of(new Answer.Granted(grant.get()));
+            }
+            if (bells.isListened(request.name())) {
+                row.get().standInLine(request.owner().client(), Kind.of(request.demand()), PLACE_KEPT);
+            }
+            return Optional.of(refused(row.get().sight(), request));
         });
-        return answer.orElseGet(() -> {
-            createRow(request.name(), 1, deadline);
-            return null;
-        });
+    }
+
+    private Answer refused(Sight seen, Request request) {
+        Duration timeLeft = LockSql.ofMicros(seen.heldUntil() - seen.now());
+        Line line = seen.waiting();
+        Kind kind = Kind.of(request.demand());
+        if (bells.isListened(request.name())) {
+            boolean first = line.isFirst(request.owner().client(), kind);
+            bells.stands(request.name(), first);
+            Duration pause = first ? bells.pauseOfFirst(request.name()) : PLACE_KEPT.dividedBy(3);
+            timeLeft = seen.isHeld() && timeLeft.compareTo(pause) < 0 ? timeLeft : pause;
+        }
+        return new Answer.Refused(Optional.of(timeLeft), seen.reason());
+    }
+
+    /** Best effort: a place nobody keeps lapses by itself. */
+    private void leaveLine(String name) {
+        try {
+            context.background().execute(() -> {
+                try {
+                    Deadline soon = Deadline.after(context.time(), PLACE_KEPT);
+                    requests.transact(name, Purpose.REQUEST, soon, (session, sql) -> {
+                        Optional<LockedRow> row = LockedRow.lock(session, sql, name);
+                        if (row.isPresent() && !bells.isListened(name)) {
+                            row.get().leaveLine(context.clientId());
+                        }
+                        return row.isPresent();
+                    });
+                } catch (LockException e) {
+                    LOG.log(Level.DEBUG, () -> "Could not leave the line of lock '" + name + "': " + e);
+                }
+            });
+        } catch (RejectedExecutionException e) {
+            LOG.log(Level.DEBUG, () -> "Left the line of lock '" + name + "' by closing");
+        }
     }
 
     /** In a statement of its own: an insert inside a transaction that looked for the row first can deadlock on its gap. */
@@ -189,8 +198,8 @@ final class RowStore implements RingingStore, DowngradingStore, TokenRaisingStor
 
     private ReleaseAnswer leave(Request request, Duration linger, Deadline deadline) {
         return requests.transact(request.name(), Purpose.REQUEST, deadline, (session, sql) -> {
-            Optional<Crowd> crowd = Crowd.lock(session, sql, request.name());
-            return crowd.isPresent() ? crowd.get().leave(request, linger) : ReleaseAnswer.NOT_HELD;
+            Optional<LockedRow> row = LockedRow.lock(session, sql, request.name());
+            return row.isPresent() ? row.get().leave(request, linger) : ReleaseAnswer.NOT_HELD;
         });
     }
 
@@ -219,7 +228,7 @@ final class RowStore implements RingingStore, DowngradingStore, TokenRaisingStor
                 name,
                 Purpose.REQUEST,
                 deadline,
-                (session, sql) -> Crowd.lock(session, sql, name)
+                (session, sql) -> LockedRow.lock(session, sql, name)
                         .orElseThrow(() -> new LeaseLostException(name, exclusive.token(), "its row is gone"))
                         .downgrade(exclusive));
     }
@@ -233,8 +242,8 @@ final class RowStore implements RingingStore, DowngradingStore, TokenRaisingStor
     @Override
     public int forceRelease(String name, Deadline deadline) {
         return requests.transact(name, Purpose.REQUEST, deadline, (session, sql) -> {
-            Optional<Crowd> crowd = Crowd.lock(session, sql, name);
-            return crowd.isPresent() ? crowd.get().disperse() : 0;
+            Optional<LockedRow> row = LockedRow.lock(session, sql, name);
+            return row.isPresent() ? row.get().disperse() : 0;
         });
     }
 

@@ -60,9 +60,8 @@ final class Schema {
                         "acquired_at",
                         "expires_at",
                         "renewals",
-                        "wanted_kind",
-                        "wanted_by",
-                        "wanted_until",
+                        "line",
+                        "line_until",
                         "origin"));
         check(
                 session,

@@ -209,7 +209,7 @@ class RowStoreTest {
     @EnumSource
     void aWaitingWriterKeepsNewReadersOutButASingleTryDoesNot(Database database) {
         OpenStore client = open(database);
-        String name = Database.unique("wish");
+        String name = Database.unique("line");
         Grant reader = client.hold(name, Demand.shared());
 
         assertThat(client.take(name)).isEmpty();
@@ -234,7 +234,7 @@ class RowStoreTest {
 
     @ParameterizedTest
     @EnumSource
-    void aWishOfTheDeadFades(Database database) {
+    void aPlaceInLineOfTheDeadFades(Database database) {
         OpenStore client = open(database);
         String name = Database.unique("fading");
         Grant reader = client.hold(name, Demand.shared());

@@ -3,7 +3,6 @@ package io.holdfast.jdbc;
 import io.holdfast.Demand;
 import io.holdfast.LeaseLostException;
 import io.holdfast.jdbc.LockSql.Kind;
-import io.holdfast.spi.Answer;
 import io.holdfast.spi.Grant;
 import io.holdfast.spi.ReleaseAnswer;
 import io.holdfast.spi.Request;
@@ -14,15 +13,12 @@ import java.util.Objects;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/**
- * One lock held by several: shared or by permits, seen and changed inside a transaction that has its row locked. Used by
- * one thread.
- */
-final class Crowd {
+/** One lock, seen and changed inside a transaction that has its row locked. Used by one thread. */
+final class LockedRow {
 
     /*
-     * The row of a lock says until when it is held by anybody; members say by whom. Two rules keep the exclusive path at one
-     * statement that never looks at the members:
+     * The row of a lock says until when it is held by anybody; if it is shared or its permits are out, members say by whom.
+     * Two rules keep the exclusive path at one statement that never looks at the members:
      *
      *   1. A member never outlives the row: member.expires_at <= row.expires_at. Joining and renewing move the row first and
      *      cut the member to it. (Computing both from the clock by themselves broke this: the client paused between the two
@@ -30,28 +26,16 @@ final class Crowd {
      *      was renewed in that second.)
      *   2. Who takes the row alone leaves dead members behind: they are expired, by rule 1, and expired members neither count
      *      nor are renewed. The next one to join clears them away.
-     *
-     * Wishes. There is no line to stand in, so a stream of readers could keep a writer out for ever, and the other way round.
-     * A waiter who is refused because the lock is held in another way than it needs leaves a wish in the row, for a second at
-     * a time: what kind it wants. While a wish stands, only that kind may join or take the lock; granting it ends the wish. A
-     * holder's own kind never wishes (a writer refused by a writer), so wishes alternate between the kinds and nobody starves.
-     * Requests for permits can also starve among themselves (three at once, in a stream of ones): there a wish counts for the
-     * client that left it. Only who waits may wish: a single try leaves no trace.
      */
-
-    /** Longer than waiters pause between two tries. Whoever dies waiting keeps others out no longer than this. */
-    static final long WISH_MICROS = LockSql.micros(Duration.ofSeconds(1));
-
-    private record Member(String owner, int permits, int total, long expiresAt) {}
 
     private record Row(
             Kind kind,
             long token,
             long expiresAt,
-            @Nullable String wantedKind,
-            @Nullable String wantedBy,
-            long wantedUntil,
+            String line,
             @Nullable String owner) {}
+
+    private record Member(String owner, int permits, int total, long expiresAt) {}
 
     private record Reading(long now, @Nullable Member member) {}
 
@@ -61,15 +45,17 @@ final class Crowd {
     private final Row row;
     private final List<Member> everyone;
     private final List<Member> members;
+    private final Line line;
     private final long now;
 
-    private Crowd(Session session, LockSql sql, String name, Row row, List<Reading> readings) {
+    private LockedRow(Session session, LockSql sql, String name, Row row, List<Reading> readings) {
         this.session = session;
         this.sql = sql;
         this.name = name;
         this.row = row;
         // Read after the row was locked: waiting for it may have taken long.
         this.now = readings.get(0).now();
+        this.line = Line.parse(row.line(), now);
         this.everyone =
                 readings.stream().map(Reading::member).filter(Objects::nonNull).toList();
         this.members = row.kind() == Kind.EXCLUSIVE
@@ -78,7 +64,7 @@ final class Crowd {
     }
 
     /** Locks the row of a lock, if it has one, until the transaction ends. */
-    static Optional<Crowd> lock(Session session, LockSql sql, String name) throws SQLException {
+    static Optional<LockedRow> lock(Session session, LockSql sql, String name) throws SQLException {
         List<Row> rows = session.query(
                 sql.lockRow,
                 found -> new Row(
@@ -86,9 +72,7 @@ final class Crowd {
                         found.getLong(2),
                         found.getLong(3),
                         found.getString(4),
-                        found.getString(5),
-                        found.getLong(6),
-                        found.getString(7)),
+                        found.getString(5)),
                 sql.name(name));
         if (rows.isEmpty()) {
             return Optional.empty();
@@ -101,53 +85,59 @@ final class Crowd {
                                 ? null
                                 : new Member(found.getString(2), found.getInt(3), found.getInt(4), found.getLong(5))),
                 sql.name(name));
-        return Optional.of(new Crowd(session, sql, name, rows.get(0), readings));
+        return Optional.of(new LockedRow(session, sql, name, rows.get(0), readings));
     }
 
-    /** Lets a request in if it may share the lock with those who hold it now. */
-    Answer join(Request request, Patience patience, long baseNanos) throws SQLException {
+    /** Grants a request if it may hold the lock beside those who do now and it is its client's turn. */
+    Optional<Grant> grant(Request request, long baseNanos) throws SQLException {
         Kind kind = Kind.of(request.demand());
         boolean held = row.expiresAt() > now;
-        if (held && row.kind() != kind) {
-            wish(kind, request, patience);
-            return refused(row.expiresAt(), "it is held " + row.kind().text);
+        boolean compatible = !held || (row.kind() == kind && kind != Kind.EXCLUSIVE && fits(request.demand()));
+        if (!compatible || !line.admits(request.owner().client(), kind)) {
+            return Optional.empty();
         }
-        if (isWantedOtherwise(kind, request)) {
-            return refused(row.wantedUntil(), "somebody waits for it who needs it " + row.wantedKind());
-        }
-        if (request.demand() instanceof Demand.Permits permits && !fits(permits)) {
-            wish(kind, request, patience);
-            long soonest = members.stream().mapToLong(Member::expiresAt).min().orElse(now);
-            return refused(soonest, "too few permits are left");
-        }
-        return new Answer.Granted(admit(request, kind, baseNanos));
-    }
-
-    /** Whether a waiter may leave a wish. */
-    enum Patience {
-        ASKS_ONCE,
-        WAITS
-    }
-
-    private Grant admit(Request request, Kind kind, long baseNanos) throws SQLException {
         long token = Math.max(row.token() + 1, now);
         long expiresAt = now + LockSql.micros(request.ttl());
-        int permits = request.demand() instanceof Demand.Permits some ? some.count() : 1;
-        int total = request.demand() instanceof Demand.Permits some ? some.total() : 0;
+        if (kind == Kind.EXCLUSIVE) {
+            takeAlone(request, token, expiresAt);
+        } else {
+            join(request, kind, token, expiresAt);
+        }
+        return Optional.of(new Grant(request, token, request.ttl(), baseNanos));
+    }
+
+    private void takeAlone(Request request, long token, long expiresAt) throws SQLException {
+        Line rest = line.without(request.owner().client(), Kind.EXCLUSIVE);
+        session.update(
+                sql.takeLocked,
+                request.owner().toString(),
+                token,
+                now,
+                expiresAt,
+                rest.text(),
+                rest.until(),
+                Origins.write(request.origin()),
+                sql.name(name));
+    }
+
+    private void join(Request request, Kind kind, long token, long expiresAt) throws SQLException {
         if (everyone.size() > members.size()) {
             // Of a crowd that is over all are dead, whatever their time says.
             session.update(sql.removeExpiredMembers, sql.name(name), members.isEmpty() ? Long.MAX_VALUE : now);
         }
+        Line rest = line.without(request.owner().client(), kind);
         session.update(
                 sql.setCrowd,
                 kind.text,
                 token,
                 now,
                 Math.max(expiresAt, lastExpiry(members)),
-                row.wantedKind() != null && row.wantedKind().equals(kind.text) ? 0L : row.wantedUntil(),
+                rest.text(),
+                rest.until(),
                 sql.name(name));
+        int permits = request.demand() instanceof Demand.Permits some ? some.count() : 1;
+        int total = request.demand() instanceof Demand.Permits some ? some.total() : 0;
         addMember(request, permits, total, token, expiresAt);
-        return new Grant(request, token, request.ttl(), baseNanos);
     }
 
     private void addMember(Request request, int permits, int total, long token, long expiresAt) throws SQLException {
@@ -163,7 +153,10 @@ final class Crowd {
                 Origins.write(request.origin()));
     }
 
-    private boolean fits(Demand.Permits wanted) {
+    private boolean fits(Demand demand) {
+        if (!(demand instanceof Demand.Permits wanted)) {
+            return true;
+        }
         long taken = wanted.count();
         int smallestTotal = wanted.total();
         for (Member member : members) {
@@ -173,22 +166,30 @@ final class Crowd {
         return taken <= smallestTotal;
     }
 
-    private boolean isWantedOtherwise(Kind kind, Request request) {
-        if (row.wantedUntil() <= now || row.wantedKind() == null) {
-            return false;
-        }
-        return !row.wantedKind().equals(kind.text)
-                || (kind == Kind.PERMITS && !request.owner().client().equals(row.wantedBy()));
+    /** Takes or keeps a place in line for a while. */
+    void standInLine(String client, Kind kind, Duration howLong) throws SQLException {
+        setLine(line.with(client, kind, now + LockSql.micros(howLong)));
     }
 
-    private void wish(Kind kind, Request request, Patience patience) throws SQLException {
-        if (patience == Patience.WAITS && !isWantedOtherwise(kind, request)) {
-            session.update(sql.wishWhileLocked, kind.text, request.owner().client(), now + WISH_MICROS, sql.name(name));
+    void leaveLine(String client) throws SQLException {
+        Line rest = line.withoutClient(client);
+        if (!rest.text().equals(row.line())) {
+            setLine(rest);
         }
     }
 
-    private Answer refused(long until, String reason) {
-        return new Answer.Refused(Optional.of(LockSql.ofMicros(until - now)), reason);
+    private void setLine(Line changed) throws SQLException {
+        session.update(sql.setLine, changed.text(), changed.until(), sql.name(name));
+    }
+
+    /** What is in the way of others. */
+    Sight sight() {
+        long soonest = members.stream().mapToLong(Member::expiresAt).min().orElse(row.expiresAt());
+        return new Sight(row.kind(), row.kind() == Kind.PERMITS ? soonest : row.expiresAt(), row.line(), now);
+    }
+
+    Line line() {
+        return line;
     }
 
     /** A member leaves, or stays as nobody for a while. */
