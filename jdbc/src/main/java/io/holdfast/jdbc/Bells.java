@@ -4,25 +4,30 @@ import io.holdfast.spi.RingingStore.Bell;
 import io.holdfast.spi.TimeSource;
 import java.time.Duration;
 import java.util.Map;
-import java.util.OptionalLong;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
-/** Who of this client waits for which lock, and since when it is first in line. Thread-safe. */
+/** Who of this client waits for which lock, and for how long its place in line has not changed. Thread-safe. */
 final class Bells {
 
-    /** The first in line asks after a tenth of the time it has been first: soon after a short wait, seldom in a long one. */
+    /*
+     * How often to ask. The first in line asks after a tenth of the time it has been first, the second after twice that and so
+     * on: often where the line moves, seldom where it does not, and all together about as often as two or three would.
+     */
     private static final int SHARE_OF_WAIT = 10;
 
     private static final Duration SHORTEST_PAUSE = Duration.ofMillis(1);
+    private static final Duration LONGEST_PAUSE = Duration.ofMillis(300);
 
     /** One lock this client waits for. */
     private static final class Wait {
         final Set<Runnable> rings = ConcurrentHashMap.newKeySet();
-        volatile boolean inLine;
-        volatile OptionalLong firstSinceNanos = OptionalLong.empty();
+        volatile @Nullable Place place;
     }
+
+    private record Place(int ahead, long sinceNanos) {}
 
     private final Map<String, Wait> waits = new ConcurrentHashMap<>();
     private final TimeSource time;
@@ -52,7 +57,7 @@ final class Bells {
             if (!wait.rings.isEmpty()) {
                 return wait;
             }
-            leaves[0] = wait.inLine;
+            leaves[0] = wait.place != null;
             return null;
         });
         if (leaves[0]) {
@@ -64,16 +69,15 @@ final class Bells {
         return waits.containsKey(name);
     }
 
-    /** The client has a place in line. */
-    void stands(String name, boolean first) {
+    boolean isAnybodyListening() {
+        return !waits.isEmpty();
+    }
+
+    /** The client stands in line with so many before it. */
+    void stands(String name, int ahead) {
         Wait wait = waits.get(name);
-        if (wait != null) {
-            wait.inLine = true;
-            if (!first) {
-                wait.firstSinceNanos = OptionalLong.empty();
-            } else if (wait.firstSinceNanos.isEmpty()) {
-                wait.firstSinceNanos = OptionalLong.of(time.nanoTime());
-            }
+        if (wait != null && (wait.place == null || wait.place.ahead() != ahead)) {
+            wait.place = new Place(ahead, time.nanoTime());
         }
     }
 
@@ -81,20 +85,19 @@ final class Bells {
     void admitted(String name) {
         Wait wait = waits.get(name);
         if (wait != null) {
-            wait.inLine = false;
-            wait.firstSinceNanos = OptionalLong.empty();
+            wait.place = null;
         }
     }
 
-    /** How soon the first in line should ask again. */
-    Duration pauseOfFirst(String name) {
+    /** How soon to ask again. */
+    Duration pause(String name) {
         Wait wait = waits.get(name);
-        if (wait == null || wait.firstSinceNanos.isEmpty()) {
+        Place place = wait == null ? null : wait.place;
+        if (place == null) {
             return SHORTEST_PAUSE;
         }
-        long since = wait.firstSinceNanos.getAsLong();
-        Duration share = Duration.ofNanos((time.nanoTime() - since) / SHARE_OF_WAIT);
-        return share.compareTo(SHORTEST_PAUSE) < 0 ? SHORTEST_PAUSE : share;
+        long pause = Math.max(SHORTEST_PAUSE.toNanos(), (time.nanoTime() - place.sinceNanos()) / SHARE_OF_WAIT);
+        return Duration.ofNanos(Math.min(pause * (place.ahead() + 1), LONGEST_PAUSE.toNanos()));
     }
 
     void ring(String name) {

@@ -5,9 +5,12 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.TimeSource;
 import java.sql.Connection;
+import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.SQLTransientConnectionException;
 import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -288,8 +291,11 @@ final class Connections implements AutoCloseable {
         }
     }
 
-    DataSource source() {
-        return source;
+    /** A connection outside the pool, for one that is kept for long; empty if all are the user's. */
+    Optional<Callable<Connection>> extra() {
+        return ownPool == null
+                ? Optional.empty()
+                : Optional.of(() -> DriverManager.getConnection(ownPool.getJdbcUrl()));
     }
 
     @Override

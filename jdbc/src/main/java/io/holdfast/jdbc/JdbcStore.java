@@ -6,6 +6,7 @@ import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.StoreFactory;
 import io.holdfast.spi.StoreTraits;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.function.Function;
 import javax.sql.DataSource;
 
@@ -35,6 +36,7 @@ public final class JdbcStore implements StoreFactory {
     private final TableName table;
     private final Schema.Creation creation;
     private final int connections;
+    private final boolean listens;
 
     /** What a store's connections are made of. */
     record Opening(StoreContext context, int connections, String threadName) {}
@@ -44,12 +46,14 @@ public final class JdbcStore implements StoreFactory {
             Function<Opening, Connections> source,
             TableName table,
             Schema.Creation creation,
-            int connections) {
+            int connections,
+            boolean listens) {
         this.description = description;
         this.source = source;
         this.table = table;
         this.creation = creation;
         this.connections = connections;
+        this.listens = listens;
     }
 
     /**
@@ -64,7 +68,8 @@ public final class JdbcStore implements StoreFactory {
                         dataSource, opening.connections(), opening.context().time(), opening.threadName()),
                 STANDARD_TABLE,
                 Schema.Creation.NEVER,
-                STANDARD_CONNECTIONS);
+                STANDARD_CONNECTIONS,
+                false);
     }
 
     static JdbcStore at(String description, String url, Dialect dialect) {
@@ -74,17 +79,23 @@ public final class JdbcStore implements StoreFactory {
                         url, dialect, opening.connections(), opening.context().time(), opening.threadName()),
                 STANDARD_TABLE,
                 Schema.Creation.NEVER,
-                STANDARD_CONNECTIONS);
+                STANDARD_CONNECTIONS,
+                dialect == Dialect.POSTGRESQL);
+    }
+
+    /** For poolers that do not pass notifications on: waiters poll only, and no connection is kept for listening. */
+    JdbcStore withoutListening() {
+        return new JdbcStore(description, source, table, creation, connections, false);
     }
 
     /** Instead of {@code holdfast_lock}; a second table of the same name and {@code _holder} goes with it. */
     public JdbcStore withTable(String name) {
-        return new JdbcStore(description, source, new TableName(name), creation, connections);
+        return new JdbcStore(description, source, new TableName(name), creation, connections, listens);
     }
 
     /** Creates the tables before the first request if they are not there. */
     public JdbcStore withSchemaCreated() {
-        return new JdbcStore(description, source, table, Schema.Creation.CREATE_MISSING, connections);
+        return new JdbcStore(description, source, table, Schema.Creation.CREATE_MISSING, connections, listens);
     }
 
     /** How many connections requests use at a time at most, besides the one for renewals. */
@@ -92,7 +103,7 @@ public final class JdbcStore implements StoreFactory {
         if (atMost < 1) {
             throw new IllegalArgumentException("a store needs at least one connection, not " + atMost);
         }
-        return new JdbcStore(description, source, table, creation, atMost);
+        return new JdbcStore(description, source, table, creation, atMost, listens);
     }
 
     @Override
@@ -100,7 +111,12 @@ public final class JdbcStore implements StoreFactory {
         String threadName = "holdfast-" + context.clientName() + "-sql";
         Connections opened = source.apply(new Opening(context, connections, threadName));
         StoreTraits traits = StoreTraits.of(description).withPoll(POLL);
-        return new RowStore(traits, context, opened, new Requests(opened, table, creation));
+        return new RowStore(
+                traits,
+                context,
+                opened,
+                new Requests(opened, table, creation),
+                listens ? opened.extra() : Optional.empty());
     }
 
     private static void requireOwnConnections(DataSource dataSource) {

@@ -17,7 +17,8 @@ public final class JdbcStoreProvider implements StoreProvider {
     private static final String TABLE = "table";
     private static final String CREATE_SCHEMA = "createSchema";
     private static final String CONNECTIONS = "connections";
-    private static final Set<String> OURS = Set.of(TABLE, CREATE_SCHEMA, CONNECTIONS);
+    private static final String LISTEN = "listen";
+    private static final Set<String> OURS = Set.of(TABLE, CREATE_SCHEMA, CONNECTIONS, LISTEN);
 
     @Override
     public Set<String> schemes() {
@@ -40,6 +41,9 @@ public final class JdbcStoreProvider implements StoreProvider {
         }
         if (uri.flag(CREATE_SCHEMA).orElse(false)) {
             store = store.withSchemaCreated();
+        }
+        if (!uri.flag(LISTEN).orElse(true)) {
+            store = store.withoutListening();
         }
         return uri.integer(CONNECTIONS).isPresent()
                 ? store.withConnections(uri.integer(CONNECTIONS).get())

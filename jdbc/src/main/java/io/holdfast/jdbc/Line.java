@@ -88,8 +88,13 @@ final class Line {
         return true;
     }
 
-    boolean isFirst(String client, Kind kind) {
-        return !places.isEmpty() && places.get(0).isOf(client, kind);
+    /** How many stand before the client; the length of the line if it has no place. */
+    int ahead(String client, Kind kind) {
+        int ahead = 0;
+        while (ahead < places.size() && !places.get(ahead).isOf(client, kind)) {
+            ahead++;
+        }
+        return ahead;
     }
 
     /** When the client's place lapses; 0 if it has none. */
@@ -125,6 +130,10 @@ final class Line {
     Line withoutClient(String client) {
         return new Line(
                 places.stream().filter(place -> !place.client().equals(client)).toList());
+    }
+
+    boolean startsWith(Kind kind) {
+        return !places.isEmpty() && places.get(0).kind() == kind;
     }
 
     /** Whose turn it is when the lock becomes free: the first, and with a reader all readers right behind it. */

@@ -71,7 +71,7 @@ final class LockSql {
     /** What stands in the way: kind, until when, the line, and the server's time. */
     final String look;
 
-    final String release;
+    private final String release;
     final String withdraw;
     final String renew;
     final String stillHeld;
@@ -115,9 +115,14 @@ final class LockSql {
         createFree = dialect.insertUnlessThere(text(CREATE_FREE));
         look = text("""
                 SELECT kind, expires_at, line, {now} FROM {lock} WHERE name = ?""");
-        release = text("""
+        String free = """
                 UPDATE {lock} SET owner = NULL, expires_at = {now} + ?
-                WHERE name = ? AND owner = ? AND expires_at > {now}""");
+                WHERE name = ? AND owner = ? AND expires_at > {now}""";
+        // The first in line is told in the same breath; without a line no notification is made.
+        release = text(mysql ? free : """
+                WITH freed AS (%s RETURNING name, line)
+                SELECT CASE WHEN line <> '' THEN CAST(pg_notify('%s' || SUBSTRING(line, 1, %d), name) AS text) END
+                FROM freed""".formatted(free, PostgresBell.channel(""), Line.CLIENT_LENGTH));
         withdraw = text("""
                 UPDATE {lock} SET owner = NULL, expires_at = LEAST(expires_at, {now}) WHERE name = ? AND owner = ?""");
         renew = text("""
@@ -212,6 +217,27 @@ final class LockSql {
         }
         List<Long> tokens = session.updateReturning(sql, row -> row.getLong(1), values);
         return tokens.isEmpty() ? OptionalLong.empty() : OptionalLong.of(tokens.get(0));
+    }
+
+    /** Ends an exclusive grant; whether its owner still had it. */
+    boolean release(Session session, Request request, Duration linger) throws SQLException {
+        Object[] values = {micros(linger), name(request.name()), request.owner().toString()};
+        return dialect == Dialect.MYSQL
+                ? session.update(release, values) == 1
+                : !session.updateReturning(release, row -> true, values).isEmpty();
+    }
+
+    /** Tells clients that it is their turn, when the transaction commits; does nothing where the server cannot. */
+    void tell(Session session, List<String> clients, String name) throws SQLException {
+        if (dialect == Dialect.POSTGRESQL) {
+            for (String client : clients) {
+                session.query("SELECT pg_notify(?, ?)", row -> true, PostgresBell.channel(client), name);
+            }
+        }
+    }
+
+    Dialect dialect() {
+        return dialect;
     }
 
     /** A lock name as a value to bind. */

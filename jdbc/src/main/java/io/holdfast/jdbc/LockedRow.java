@@ -138,6 +138,10 @@ final class LockedRow {
         int permits = request.demand() instanceof Demand.Permits some ? some.count() : 1;
         int total = request.demand() instanceof Demand.Permits some ? some.total() : 0;
         addMember(request, permits, total, token, expiresAt);
+        if (kind == Kind.SHARED && rest.startsWith(Kind.SHARED)) {
+            // A release tells the first only: readers right behind it may come in too.
+            sql.tell(session, rest.next(), name);
+        }
     }
 
     private void addMember(Request request, int permits, int total, long token, long expiresAt) throws SQLException {
@@ -208,6 +212,9 @@ final class LockedRow {
         List<Member> others =
                 members.stream().filter(member -> !member.owner().equals(owner)).toList();
         session.update(sql.setExpiry, Math.max(lingersUntil, lastExpiry(others)), sql.name(name));
+        if (others.isEmpty() || row.kind() == Kind.PERMITS) {
+            sql.tell(session, line.next(), name);
+        }
         return ReleaseAnswer.RELEASED;
     }
 
@@ -223,6 +230,9 @@ final class LockedRow {
         session.update(sql.removeMembers, sql.name(name));
         session.update(sql.becomeShared, sql.name(name));
         addMember(shared, 1, 0, exclusive.token(), row.expiresAt());
+        if (line.startsWith(Kind.SHARED)) {
+            sql.tell(session, line.next(), name);
+        }
         return new Grant(shared, exclusive.token(), exclusive.ttl(), exclusive.baseNanos(), exclusive.handle());
     }
 
@@ -231,6 +241,7 @@ final class LockedRow {
         boolean exclusive = row.kind() == Kind.EXCLUSIVE && row.expiresAt() > now && row.owner() != null;
         session.update(sql.removeMembers, sql.name(name));
         session.update(sql.seize, sql.name(name));
+        sql.tell(session, line.next(), name);
         return exclusive ? 1 : members.size();
     }
 

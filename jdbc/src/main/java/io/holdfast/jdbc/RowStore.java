@@ -23,12 +23,15 @@ import io.holdfast.spi.TokenRaisingStore;
 import io.holdfast.spi.Withdrawal;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
+import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.concurrent.Callable;
 import java.util.concurrent.RejectedExecutionException;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Keeps each lock in a row of a table. Taking it alone is one conditional UPDATE by the server's clock; sharing it is a
@@ -44,20 +47,37 @@ final class RowStore implements RingingStore, DowngradingStore, TokenRaisingStor
     /** Several of a waiter's pauses, and the longest that the dead can keep others waiting. */
     private static final Duration PLACE_KEPT = Duration.ofSeconds(1);
 
+    /** Between two looks of somebody who would also be told: what a lost notification costs. */
+    private static final Duration LONGEST_PAUSE = Duration.ofMillis(250);
+
     private final StoreTraits traits;
     private final StoreContext context;
     private final Connections connections;
     private final Requests requests;
     private final Renewals renewals;
     private final Bells bells;
+    private final @Nullable PostgresBell bell;
 
-    RowStore(StoreTraits traits, StoreContext context, Connections connections, Requests requests) {
+    /** @param wakeUps whether to listen for notifications, besides polling */
+    RowStore(
+            StoreTraits traits,
+            StoreContext context,
+            Connections connections,
+            Requests requests,
+            Optional<Callable<Connection>> wakeUps) {
         this.traits = traits;
         this.context = context;
         this.connections = connections;
         this.requests = requests;
         this.renewals = new Renewals(requests, context.time());
         this.bells = new Bells(context.time(), this::leaveLine);
+        this.bell = wakeUps.map(connect -> new PostgresBell(
+                        context.clientId(),
+                        "holdfast-" + context.clientName() + "-bell",
+                        connect,
+                        bells,
+                        context.time()))
+                .orElse(null);
     }
 
     @Override
@@ -139,9 +159,8 @@ final class RowStore implements RingingStore, DowngradingStore, TokenRaisingStor
         Line line = seen.waiting();
         Kind kind = Kind.of(request.demand());
         if (bells.isListened(request.name())) {
-            boolean first = line.isFirst(request.owner().client(), kind);
-            bells.stands(request.name(), first);
-            Duration pause = first ? bells.pauseOfFirst(request.name()) : PLACE_KEPT.dividedBy(3);
+            bells.stands(request.name(), line.ahead(request.owner().client(), kind));
+            Duration pause = isHearing() ? LONGEST_PAUSE : bells.pause(request.name());
             timeLeft = seen.isHeld() && timeLeft.compareTo(pause) < 0 ? timeLeft : pause;
         }
         return new Answer.Refused(Optional.of(timeLeft), seen.reason());
@@ -185,15 +204,9 @@ final class RowStore implements RingingStore, DowngradingStore, TokenRaisingStor
         if (!(request.demand() instanceof Demand.Exclusive)) {
             return leave(request, linger, deadline);
         }
-        int released = requests.run(
-                request.name(),
-                deadline,
-                (session, sql) -> session.update(
-                        sql.release,
-                        LockSql.micros(linger),
-                        sql.name(request.name()),
-                        request.owner().toString()));
-        return released == 1 ? ReleaseAnswer.RELEASED : ReleaseAnswer.NOT_HELD;
+        boolean released =
+                requests.run(request.name(), deadline, (session, sql) -> sql.release(session, request, linger));
+        return released ? ReleaseAnswer.RELEASED : ReleaseAnswer.NOT_HELD;
     }
 
     private ReleaseAnswer leave(Request request, Duration linger, Deadline deadline) {
@@ -283,11 +296,22 @@ final class RowStore implements RingingStore, DowngradingStore, TokenRaisingStor
 
     @Override
     public Bell listen(String name, Runnable ring) {
-        return bells.listen(name, ring);
+        Bell listening = bells.listen(name, ring);
+        if (bell != null) {
+            bell.wanted();
+        }
+        return listening;
+    }
+
+    private boolean isHearing() {
+        return bell != null && bell.isHearing();
     }
 
     @Override
     public void close() {
+        if (bell != null) {
+            bell.close();
+        }
         connections.close();
     }
 }

@@ -47,7 +47,8 @@ class LineTest {
         assertThat(line.text()).hasSize(2 * Line.PLACE_LENGTH).startsWith(Line.who(A, Kind.EXCLUSIVE));
         assertThat(line.until()).isEqualTo(NOW + 20);
         Line later = Line.parse(line.text(), NOW + 10);
-        assertThat(later.isFirst(B, Kind.PERMITS)).isTrue();
+        assertThat(line.ahead(B, Kind.PERMITS)).isEqualTo(1);
+        assertThat(later.ahead(B, Kind.PERMITS)).isZero();
         assertThat(later.placeUntil(A, Kind.EXCLUSIVE)).isZero();
         assertThat(later.placeUntil(B, Kind.PERMITS)).isEqualTo(NOW + 20);
     }
