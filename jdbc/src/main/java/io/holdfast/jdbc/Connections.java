@@ -80,10 +80,12 @@ final class Connections implements AutoCloseable {
         config.setInitializationFailTimeout(-1);
         config.setAutoCommit(true);
         config.setTransactionIsolation("TRANSACTION_READ_COMMITTED");
-        config.setConnectionInitSql(
-                dialect == Dialect.MYSQL
-                        ? "SET SESSION innodb_lock_wait_timeout = 10, lock_wait_timeout = 10"
-                        : "SET lock_timeout = '10s'");
+        if (dialect == Dialect.POSTGRESQL) {
+            // A request that waits for a row longer than its caller does would be granted to nobody. (MySQL stamps it
+            // with
+            // the time it came, so it is over by then.)
+            config.setConnectionInitSql("SET lock_timeout = '10s'");
+        }
         HikariDataSource pool = new HikariDataSource(config);
         return new Connections(pool, pool, size, time, threadName);
     }
@@ -103,14 +105,17 @@ final class Connections implements AutoCloseable {
         });
     }
 
-    /** Lends a connection in autocommit mode; an interrupt is kept for later, for the wait is short and bounded. */
+    /** Lends a connection in autocommit mode. An interrupt is kept for later: the wait ends by the deadline anyway. */
     Session open(Purpose purpose, Deadline deadline) throws SQLException {
         boolean interrupted = Thread.interrupted();
         try {
-            return purpose == Purpose.RENEWAL ? openReserved(deadline) : openInTurn(deadline);
-        } catch (InterruptedException e) {
-            interrupted = true;
-            throw new SQLTransientConnectionException("interrupted while waiting for a connection", e);
+            while (true) {
+                try {
+                    return purpose == Purpose.RENEWAL ? openReserved(deadline) : openInTurn(deadline);
+                } catch (InterruptedException e) {
+                    interrupted = true;
+                }
+            }
         } finally {
             if (interrupted) {
                 Thread.currentThread().interrupt();
@@ -273,13 +278,13 @@ final class Connections implements AutoCloseable {
                 }
                 lastUsedNanos = time.nanoTime();
             }
-        } catch (SQLException e) {
+        } catch (SQLException | RuntimeException e) {
             // Broken: closing it below is all there is to do.
         }
         try {
             connection.close();
-        } catch (SQLException e) {
-            // It is gone already.
+        } catch (SQLException | RuntimeException e) {
+            // It is gone already; HikariCP stumbles over connections it has just aborted.
         }
     }
 

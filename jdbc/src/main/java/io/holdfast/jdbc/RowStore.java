@@ -47,6 +47,12 @@ final class RowStore implements RingingStore, DowngradingStore, TokenRaisingStor
     /** Several of a waiter's pauses, and the longest that the dead can keep others waiting. */
     private static final Duration PLACE_KEPT = Duration.ofSeconds(1);
 
+    /** A waiter's last request is not sent if it could hardly be answered in time. */
+    private static final Duration SHORTEST_REQUEST = Duration.ofMillis(20);
+
+    /** If it is sent, its answer is waited for, a moment too long if need be: better than not knowing the outcome. */
+    private static final Duration TIME_TO_ANSWER = Duration.ofMillis(250);
+
     /** Between two looks of somebody who would also be told: what a lost notification costs. */
     private static final Duration LONGEST_PAUSE = Duration.ofMillis(250);
 
@@ -86,7 +92,14 @@ final class RowStore implements RingingStore, DowngradingStore, TokenRaisingStor
     }
 
     @Override
-    public Answer attempt(Request request, Deadline deadline) {
+    public Answer attempt(Request request, Deadline callersDeadline) {
+        Deadline deadline = callersDeadline;
+        if (bells.isListened(request.name()) && deadline.remaining().compareTo(TIME_TO_ANSWER) < 0) {
+            if (deadline.remaining().compareTo(SHORTEST_REQUEST) < 0) {
+                return new Answer.Refused("no time was left to ask again");
+            }
+            deadline = Deadline.after(context.time(), TIME_TO_ANSWER);
+        }
         for (int tries = 0; tries < TRIES; tries++) {
             Optional<Answer> quick =
                     requests.run(request.name(), deadline, (session, sql) -> ask(session, sql, request));
@@ -111,6 +124,9 @@ final class RowStore implements RingingStore, DowngradingStore, TokenRaisingStor
             if (token.isPresent()) {
                 return granted(request, token.getAsLong(), baseNanos);
             }
+        }
+        if (alone && session.deadline().remaining().compareTo(SHORTEST_REQUEST) < 0) {
+            return Optional.of(new Answer.Refused("no time was left to see why"));
         }
         Optional<Sight> sight = Sight.of(session, sql, request.name());
         if (sight.isEmpty() && alone) {

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
@@ -11,6 +12,7 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 
 /** The tables: checked before the first use, created if that was asked for. Thread-safe. */
 final class Schema {
@@ -23,6 +25,26 @@ final class Schema {
 
     /** The table our files name, replaced by the user's. */
     private static final String FILE_TABLE = "holdfast_lock";
+
+    /** What the second table's name ends in. */
+    private static final String HOLDER = "_holder";
+
+    /** What we use, by the end of the table's name. */
+    private static final Map<String, List<String>> EXPECTED = Map.of(
+            "",
+            List.of(
+                    "name",
+                    "kind",
+                    "owner",
+                    "token",
+                    "acquired_at",
+                    "expires_at",
+                    "renewals",
+                    "line",
+                    "line_until",
+                    "origin"),
+            HOLDER,
+            List.of("name", "owner", "permits", "total", "token", "acquired_at", "expires_at", "renewals", "origin"));
 
     private static final String STATE_UNDEFINED_TABLE = "42S02";
     private static final String STATE_UNDEFINED_COLUMN = "42S22";
@@ -45,37 +67,14 @@ final class Schema {
         if (checked) {
             return;
         }
-        if (creation == Creation.CREATE_MISSING
-                && columns(session, table.local()).isEmpty()) {
+        Map<String, Map<String, Column>> tables = tables(session);
+        if (creation == Creation.CREATE_MISSING && !tables.keySet().containsAll(EXPECTED.keySet())) {
             create(session);
+            tables = tables(session);
         }
-        check(
-                session,
-                table.local(),
-                List.of(
-                        "name",
-                        "kind",
-                        "owner",
-                        "token",
-                        "acquired_at",
-                        "expires_at",
-                        "renewals",
-                        "line",
-                        "line_until",
-                        "origin"));
-        check(
-                session,
-                table.local() + "_holder",
-                List.of(
-                        "name",
-                        "owner",
-                        "permits",
-                        "total",
-                        "token",
-                        "acquired_at",
-                        "expires_at",
-                        "renewals",
-                        "origin"));
+        for (Map.Entry<String, List<String>> expected : EXPECTED.entrySet()) {
+            check(table.local() + expected.getKey(), tables.get(expected.getKey()), expected.getValue());
+        }
         checked = true;
     }
 
@@ -106,9 +105,9 @@ final class Schema {
         return "23505".equals(e.getSQLState()) || "42P07".equals(e.getSQLState()) || "42710".equals(e.getSQLState());
     }
 
-    private void check(Session session, String localName, List<String> expected) throws SQLException {
-        Map<String, Column> columns = columns(session, localName);
-        if (columns.isEmpty()) {
+    private void check(String localName, @Nullable Map<String, Column> columns, List<String> expected)
+            throws SQLException {
+        if (columns == null) {
             throw new SQLException("There is no table '" + localName + "'", STATE_UNDEFINED_TABLE);
         }
         for (String column : expected) {
@@ -137,23 +136,32 @@ final class Schema {
         }
     }
 
-    private Map<String, Column> columns(Session session, String localName) throws SQLException {
+    private record Found(String table, String column, Column is) {}
+
+    /** The columns of our tables that are there, by what follows our name in theirs. */
+    private Map<String, Map<String, Column>> tables(Session session) throws SQLException {
         String ownSchema = dialect == Dialect.MYSQL ? "DATABASE()" : "ANY (current_schemas(false))";
-        String sql = "SELECT column_name, data_type, collation_name FROM information_schema.columns"
-                + " WHERE lower(table_name) = lower(?) AND table_schema = "
+        String sql = "SELECT table_name, column_name, data_type, collation_name FROM information_schema.columns"
+                + " WHERE lower(table_name) IN (lower(?), lower(?)) AND table_schema = "
                 + (table.schema().isEmpty() ? ownSchema : "?");
-        Object[] values =
-                table.schema().isEmpty() ? new Object[] {localName} : new Object[] {localName, table.schema()};
-        Map<String, Column> columns = new TreeMap<>(String.CASE_INSENSITIVE_ORDER);
-        for (Map.Entry<String, Column> column : session.query(
-                sql,
-                row -> Map.entry(
-                        row.getString(1),
-                        new Column(row.getString(2), row.getString(3) == null ? "" : row.getString(3))),
-                values)) {
-            columns.put(column.getKey(), column.getValue());
+        List<Object> values = new ArrayList<>(List.of(table.local(), table.local() + HOLDER));
+        if (!table.schema().isEmpty()) {
+            values.add(table.schema());
         }
-        return columns;
+        Map<String, Map<String, Column>> tables = new TreeMap<>();
+        for (Found found : session.query(sql, Schema::read, values.toArray())) {
+            tables.computeIfAbsent(
+                            found.table().substring(table.local().length()),
+                            suffix -> new TreeMap<>(String.CASE_INSENSITIVE_ORDER))
+                    .put(found.column(), found.is());
+        }
+        return tables;
+    }
+
+    private static Found read(ResultSet row) throws SQLException {
+        String collation = row.getString(4);
+        return new Found(
+                row.getString(1), row.getString(2), new Column(row.getString(3), collation == null ? "" : collation));
     }
 
     private static List<String> statements(Dialect dialect, TableName table) {
