@@ -1,0 +1,51 @@
+package io.holdfast.cli;
+
+import java.util.concurrent.Callable;
+import java.util.function.Supplier;
+import picocli.AutoComplete;
+import picocli.CommandLine;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
+
+/** {@code holdfast completion}. */
+@Command(
+        name = "completion",
+        header = "Prints a script that completes holdfast commands with the Tab key in bash and zsh.",
+        optionListHeading = "%nOptions:%n",
+        footerHeading = "%nExamples:%n",
+        footer = {
+            "  source <(holdfast completion)                                  for this shell",
+            "  holdfast completion > /etc/bash_completion.d/holdfast          for everybody, bash"
+        },
+        exitCodeOnInvalidInput = 64,
+        exitCodeOnExecutionException = 70)
+final class CompletionCommand implements Callable<Integer> {
+
+    private final Output output;
+    private final Supplier<CommandLine> all;
+
+    @Option(names = "--json", description = "Write the script as a JSON string.")
+    private boolean json;
+
+    @Option(
+            names = {"-h", "--help"},
+            usageHelp = true,
+            description = "Show this help.")
+    private boolean help;
+
+    CompletionCommand(Output output, Supplier<CommandLine> all) {
+        this.output = output;
+        this.all = all;
+    }
+
+    @Override
+    public Integer call() {
+        String script = AutoComplete.bash("holdfast", all.get());
+        if (output.isJson()) {
+            output.printJson(line -> line.text("script", script));
+        } else {
+            output.print(script);
+        }
+        return 0;
+    }
+}

@@ -1,0 +1,68 @@
+package io.holdfast.cli;
+
+import io.holdfast.LeaseLostException;
+import io.holdfast.LockException;
+import io.holdfast.UnsupportedLockException;
+import picocli.CommandLine;
+import picocli.CommandLine.IExecutionExceptionHandler;
+import picocli.CommandLine.IParameterExceptionHandler;
+import picocli.CommandLine.ParameterException;
+import picocli.CommandLine.ParseResult;
+
+/** Turns whatever goes wrong into one line for people and an exit code for scripts. */
+final class Failures implements IExecutionExceptionHandler, IParameterExceptionHandler {
+
+    private final Output output;
+
+    Failures(Output output) {
+        this.output = output;
+    }
+
+    @Override
+    public int handleParseException(ParameterException failure, String[] arguments) {
+        String command = failure.getCommandLine().getCommandSpec().qualifiedName();
+        return end(Failure.USAGE, sentence(failure.getMessage()) + " See '" + command + " --help'.");
+    }
+
+    @Override
+    public int handleExecutionException(Exception failure, CommandLine commandLine, ParseResult parsed) {
+        if (failure instanceof FailedException known) {
+            return end(known.failure(), known.getMessage());
+        }
+        if (failure instanceof UnsupportedLockException || failure instanceof IllegalArgumentException) {
+            return end(Failure.USAGE, sentence(failure.getMessage()));
+        }
+        if (failure instanceof LeaseLostException) {
+            return end(Failure.LEASE_LOST, failure.getMessage());
+        }
+        if (failure instanceof LockException) {
+            return end(Failure.STORE_UNREACHABLE, failure.getMessage() + because(failure));
+        }
+        if (System.getenv("HOLDFAST_DEBUG") != null) {
+            failure.printStackTrace(output.messages());
+        }
+        return end(
+                Failure.INTERNAL,
+                "internal error: " + failure + because(failure)
+                        + ". Set HOLDFAST_DEBUG=1 to see where, and please report it.");
+    }
+
+    private int end(Failure failure, String message) {
+        output.fail(failure, message, failure.exitCode);
+        return failure.exitCode;
+    }
+
+    /** The innermost cause, unless the message has it already. */
+    private static String because(Throwable failure) {
+        Throwable cause = failure;
+        while (cause.getCause() != null && cause.getCause() != cause) {
+            cause = cause.getCause();
+        }
+        String message = String.valueOf(cause.getMessage());
+        return cause == failure || String.valueOf(failure.getMessage()).contains(message) ? "" : " (" + message + ")";
+    }
+
+    private static String sentence(String text) {
+        return text.endsWith(".") ? text : text + ".";
+    }
+}

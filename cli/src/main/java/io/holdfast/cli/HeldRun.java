@@ -1,0 +1,94 @@
+package io.holdfast.cli;
+
+import io.holdfast.Lease;
+import io.holdfast.Loss;
+import io.holdfast.ReleaseResult;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+
+/** Runs a command while a lease is held. */
+final class HeldRun {
+
+    private final Output output;
+    private final SignalRelay signals;
+    private final List<String> command;
+    private final Duration grace;
+    private final AtomicReference<@Nullable Loss> loss = new AtomicReference<>();
+
+    HeldRun(Output output, SignalRelay signals, List<String> command, Duration grace) {
+        this.output = output;
+        this.signals = signals;
+        this.command = command;
+        this.grace = grace;
+    }
+
+    /** Returns the exit code of holdfast. The lease is released when this returns. */
+    int run(Lease lease, Duration waited) throws IOException {
+        long startNanos = System.nanoTime();
+        try (lease) {
+            if (signals.wasSignalled()) {
+                return signals.exitCode();
+            }
+            int exitCode = runCommand(lease);
+            ReleaseResult released = lease.release();
+            boolean lost = loss.get() != null || released == ReleaseResult.ALREADY_LOST;
+            if (lost && loss.get() == null) {
+                output.fail(
+                        Failure.LEASE_LOST,
+                        "lock '" + lease.name() + "' was lost before the command ended, which may have overlapped with"
+                                + " another's. Check what it did.",
+                        Failure.LEASE_LOST.exitCode);
+            }
+            if (released == ReleaseResult.PENDING) {
+                output.warn("the store did not confirm that lock '" + lease.name()
+                        + "' is free; it will be when its ttl has passed.");
+            }
+            int result = lost ? Failure.LEASE_LOST.exitCode : exitCode;
+            if (output.isJson()) {
+                report(lease, waited, Duration.ofNanos(System.nanoTime() - startNanos), lost, exitCode, result);
+            }
+            return result;
+        }
+    }
+
+    private int runCommand(Lease lease) throws IOException {
+        try (Guard guard = Guard.start()) {
+            RunningCommand running = RunningCommand.start(command, lease.name(), lease.token(), guard);
+            CompletableFuture<Void> ended = new CompletableFuture<>();
+            lease.onLost(lost -> {
+                loss.set(lost);
+                output.fail(
+                        Failure.LEASE_LOST,
+                        "lock '" + lost.name() + "' is lost: " + lost.detail() + ". Ending the command (TERM, then KILL"
+                                + " after " + LockText.span(grace) + ").",
+                        Failure.LEASE_LOST.exitCode);
+                running.terminate(grace);
+                ended.complete(null);
+            });
+            signals.relayTo(running);
+            int exitCode = running.await();
+            if (loss.get() != null) {
+                ended.join();
+            } else if (signals.ended(exitCode)) {
+                // It was told to stop and did; the lock must not be free while its own children still work.
+                running.terminate(grace);
+            }
+            guard.dismiss();
+            return exitCode;
+        }
+    }
+
+    private void report(Lease lease, Duration waited, Duration held, boolean lost, int commandExitCode, int exitCode) {
+        output.reportJson(json -> json.text("name", lease.name())
+                .token(lease.token())
+                .text("outcome", lost ? Failure.LEASE_LOST.word : "completed")
+                .millis("waitedMillis", waited)
+                .millis("heldMillis", held)
+                .number("commandExitCode", commandExitCode)
+                .number("exitCode", exitCode));
+    }
+}

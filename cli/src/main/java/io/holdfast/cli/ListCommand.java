@@ -1,0 +1,98 @@
+package io.holdfast.cli;
+
+import io.holdfast.Holdfast;
+import io.holdfast.LockView;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Parameters;
+
+/** {@code holdfast ls}. */
+@Command(
+        name = "ls",
+        header = "Lists the locks that are held or waited for.",
+        optionListHeading = "%nOptions:%n",
+        parameterListHeading = "%nArguments:%n",
+        footerHeading = "%nExamples:%n",
+        footer = {"  holdfast ls", "  holdfast ls stock/ --json"},
+        exitCodeOnInvalidInput = 64,
+        exitCodeOnExecutionException = 70)
+final class ListCommand implements Callable<Integer> {
+
+    private final Output output;
+
+    @Mixin
+    private CommonOptions common = new CommonOptions();
+
+    @Parameters(
+            index = "0",
+            arity = "0..1",
+            paramLabel = "PREFIX",
+            defaultValue = "",
+            description = "Only locks whose names begin with this.")
+    private String prefix = "";
+
+    ListCommand(Output output) {
+        this.output = output;
+    }
+
+    @Override
+    public Integer call() {
+        try (Holdfast holdfast = common.connect()) {
+            List<LockView> locks = holdfast.locks(prefix).stream()
+                    .filter(view -> view.isHeld() || !view.waiters().isEmpty())
+                    .toList();
+            if (output.isJson()) {
+                output.print(JsonText.array(locks, LockText::fields));
+            } else {
+                print(locks);
+            }
+            return 0;
+        }
+    }
+
+    private void print(List<LockView> locks) {
+        if (locks.isEmpty()) {
+            output.print(prefix.isEmpty() ? "No lock is held." : "No lock that begins with '" + prefix + "' is held.");
+            return;
+        }
+        List<List<String>> rows = new ArrayList<>();
+        rows.add(List.of("NAME", "HOLDER", "HOW", "TOKEN", "HELD", "LEFT", "WAITING"));
+        for (LockView lock : locks) {
+            String name = LockText.printable(lock.name());
+            String waiting = Integer.toString(lock.waiters().size());
+            if (lock.holders().isEmpty()) {
+                rows.add(List.of(name, "-", "-", "-", "-", "-", waiting));
+            }
+            for (LockView.Holder holder : lock.holders()) {
+                rows.add(List.of(
+                        name,
+                        LockText.who(holder.origin()),
+                        holder.demand().toString(),
+                        Long.toString(holder.token()),
+                        LockText.age(holder.since()),
+                        holder.timeLeft().map(LockText::span).orElse("-"),
+                        waiting));
+            }
+        }
+        printAligned(rows);
+    }
+
+    private void printAligned(List<List<String>> rows) {
+        int[] widths = new int[rows.get(0).size()];
+        rows.forEach(row -> {
+            for (int i = 0; i < widths.length; i++) {
+                widths[i] = Math.max(widths[i], row.get(i).length());
+            }
+        });
+        for (List<String> row : rows) {
+            StringBuilder line = new StringBuilder();
+            for (int i = 0; i < widths.length; i++) {
+                line.append(row.get(i)).append(" ".repeat(widths[i] - row.get(i).length() + 2));
+            }
+            output.print(line.toString().stripTrailing());
+        }
+    }
+}

@@ -1,0 +1,73 @@
+package io.holdfast.cli;
+
+import java.io.PrintStream;
+import java.util.function.Consumer;
+
+/**
+ * Where the command writes: results to standard output, everything else to standard error, as text or as JSON.
+ *
+ * <p>Thread-safe. Nothing it writes shows credentials.
+ */
+final class Output {
+
+    private final PrintStream results;
+    private final PrintStream messages;
+    private final boolean json;
+    private final Redaction redaction;
+
+    Output(PrintStream results, PrintStream messages, boolean json, Redaction redaction) {
+        this.results = results;
+        this.messages = messages;
+        this.json = json;
+        this.redaction = redaction;
+    }
+
+    boolean isJson() {
+        return json;
+    }
+
+    PrintStream results() {
+        return results;
+    }
+
+    PrintStream messages() {
+        return messages;
+    }
+
+    /** A line of results. */
+    void print(String line) {
+        results.println(line);
+    }
+
+    /** A result as one line of JSON. */
+    void printJson(Consumer<JsonText> fields) {
+        results.println(JsonText.object(fields));
+    }
+
+    /** Whether the reader of the results is still there; {@code holdfast watch | head} goes away. */
+    boolean isReaderGone() {
+        return results.checkError();
+    }
+
+    /** Something people should know that changes nothing about the result. */
+    void warn(String message) {
+        String safe = redaction.apply(message);
+        messages.println(json ? JsonText.object(line -> line.text("warning", safe)) : "holdfast: " + safe);
+    }
+
+    /** A report beside the output of somebody else's command: one line of JSON on standard error. */
+    void reportJson(Consumer<JsonText> fields) {
+        messages.println(JsonText.object(fields));
+    }
+
+    /** Says why the command ends. */
+    void fail(Failure failure, String message, int exitCode) {
+        String safe = redaction.apply(message);
+        messages.println(
+                json
+                        ? JsonText.object(line -> line.text("error", failure.word)
+                                .text("message", safe)
+                                .number("exitCode", exitCode))
+                        : "holdfast: " + safe);
+    }
+}

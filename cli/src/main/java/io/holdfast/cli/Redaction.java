@@ -1,0 +1,59 @@
+package io.holdfast.cli;
+
+import io.holdfast.spi.StoreUri;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.regex.Pattern;
+
+/**
+ * Takes credentials out of text before it is shown. Stores keep theirs to themselves; this also covers what a person
+ * typed in the wrong place, which an error message would repeat. Immutable.
+ */
+final class Redaction {
+
+    private static final Pattern USER_INFO = Pattern.compile("//[^/?#\\s]*@");
+    private static final Pattern SECRET_VALUE =
+            Pattern.compile("(?i)((?:password|passwd|pwd|secret|token)[a-z]*=)[^&;\\s'\"]*");
+    private static final int SHORTEST_SECRET = 4;
+
+    private final List<String> secrets;
+
+    private Redaction(List<String> secrets) {
+        this.secrets = secrets;
+    }
+
+    /** Knows the passwords in the URIs among these arguments and in the environment. */
+    static Redaction of(String[] arguments, Map<String, String> environment) {
+        List<String> secrets = new ArrayList<>();
+        for (String argument : arguments) {
+            addPassword(argument.startsWith("--store=") ? argument.substring("--store=".length()) : argument, secrets);
+        }
+        addPassword(environment.getOrDefault(CommonOptions.STORE_VARIABLE, ""), secrets);
+        return new Redaction(secrets);
+    }
+
+    private static void addPassword(String text, List<String> secrets) {
+        if (text.contains("://")) {
+            try {
+                StoreUri.parse(text)
+                        .password()
+                        .filter(password -> password.length() >= SHORTEST_SECRET)
+                        .ifPresent(secrets::add);
+            } catch (IllegalArgumentException notAUri) {
+                // Then the patterns have to do.
+            }
+        }
+    }
+
+    String apply(String text) {
+        String safe = text;
+        for (String secret : secrets) {
+            safe = safe.replace(secret, "***");
+        }
+        if (safe.contains("//")) {
+            safe = USER_INFO.matcher(safe).replaceAll("//***@");
+        }
+        return safe.contains("=") ? SECRET_VALUE.matcher(safe).replaceAll("$1***") : safe;
+    }
+}

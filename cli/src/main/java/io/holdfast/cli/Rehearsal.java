@@ -1,0 +1,40 @@
+package io.holdfast.cli;
+
+import java.io.IOException;
+import java.io.OutputStream;
+import java.io.PrintStream;
+import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.stream.Stream;
+
+/** Runs the usual commands once, so that the launcher can archive the classes a start needs. */
+final class Rehearsal {
+
+    private Rehearsal() {}
+
+    public static void main(String[] arguments) throws IOException {
+        PrintStream nowhere = new PrintStream(OutputStream.nullOutputStream(), true, StandardCharsets.UTF_8);
+        Path directory = Files.createTempDirectory("holdfast-rehearsal-");
+        try {
+            String store = "file:" + directory;
+            Main.run(nowhere, nowhere, "run", "--store", store, "-w", "1", "rehearsal", "--", "true");
+            Main.run(nowhere, nowhere, "run", "--store", store, "-n", "rehearsal", "--json", "--", "true");
+            Main.run(nowhere, nowhere, "ls", "--store", store);
+            Main.run(nowhere, nowhere, "show", "--store", store, "rehearsal", "--json");
+            Main.run(nowhere, nowhere, "run", "--help");
+            Main.run(nowhere, nowhere, "--help");
+        } finally {
+            delete(directory);
+        }
+    }
+
+    private static void delete(Path directory) throws IOException {
+        try (Stream<Path> files = Files.walk(directory)) {
+            for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
+                Files.delete(file);
+            }
+        }
+    }
+}

@@ -1,0 +1,65 @@
+package io.holdfast.cli;
+
+import io.holdfast.Holdfast;
+import io.holdfast.LockView;
+import java.util.concurrent.Callable;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
+import picocli.CommandLine.Parameters;
+
+/** {@code holdfast show}. */
+@Command(
+        name = "show",
+        header = "Shows who holds a lock and who waits for it.",
+        description = "A lock nobody uses is free: locks need not be created.",
+        optionListHeading = "%nOptions:%n",
+        parameterListHeading = "%nArguments:%n",
+        footerHeading = "%nExamples:%n",
+        footer = {"  holdfast show nightly", "  holdfast show nightly --json"},
+        exitCodeOnInvalidInput = 64,
+        exitCodeOnExecutionException = 70)
+final class ShowCommand implements Callable<Integer> {
+
+    private final Output output;
+
+    @Mixin
+    private CommonOptions common = new CommonOptions();
+
+    @Parameters(index = "0", paramLabel = "NAME", description = "The lock.")
+    private String name = "";
+
+    ShowCommand(Output output) {
+        this.output = output;
+    }
+
+    @Override
+    public Integer call() {
+        try (Holdfast holdfast = common.connect()) {
+            LockView view = holdfast.lock(name).inspect();
+            if (output.isJson()) {
+                output.printJson(json -> LockText.fields(json, view));
+            } else {
+                print(view);
+            }
+            return 0;
+        }
+    }
+
+    private void print(LockView view) {
+        output.print(LockText.printable(view.name()) + (view.isHeld() ? "" : ": free"));
+        for (LockView.Holder holder : view.holders()) {
+            output.print("  held by " + LockText.whoInFull(holder.origin()));
+            output.print("    " + holder.demand() + ", token " + holder.token() + ", for "
+                    + LockText.age(holder.since())
+                    + holder.timeLeft()
+                            .map(left -> ", expires in " + LockText.span(left) + " unless renewed")
+                            .orElse(""));
+        }
+        int place = 0;
+        for (LockView.Waiter waiter : view.waiters()) {
+            place++;
+            output.print("  waiting " + place + ". " + LockText.whoInFull(waiter.origin()) + ", " + waiter.demand()
+                    + ", for " + LockText.age(waiter.since()));
+        }
+    }
+}
