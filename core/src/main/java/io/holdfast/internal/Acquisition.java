@@ -142,7 +142,7 @@ final class Acquisition extends Gate.Entry<Holding> {
         end();
         client.events().publish(() -> new LockEvent.Unsuccessful(terms.name(), why, waited()));
         leaveLine();
-        if (left == Stage.AT_GATE && atGate && terms.site().gate.withdraw(this, now())) {
+        if (left == Stage.AT_GATE && atGate && terms.site().gate.withdraw(this)) {
             giveBackInherited();
             return;
         }
@@ -157,13 +157,13 @@ final class Acquisition extends Gate.Entry<Holding> {
     void leaveGate() {
         if (insideGate) {
             insideGate = false;
-            terms.site().gate.leave(this, now());
+            terms.site().gate.leave(this);
         }
     }
 
     /** Leaves the grant to the next one at the gate. False if nobody there wants it. */
-    boolean handOver(Holding holding, long nowNanos) {
-        if (insideGate && terms.site().gate.handOver(this, holding, nowNanos)) {
+    boolean handOver(Holding holding) {
+        if (insideGate && terms.site().gate.handOver(this, holding)) {
             insideGate = false;
             return true;
         }
@@ -177,7 +177,7 @@ final class Acquisition extends Gate.Entry<Holding> {
         if (insideGate) {
             insideGate = false;
             shared.insideGate = true;
-            terms.site().gate.downgrade(this, shared, now());
+            terms.site().gate.downgrade(this, shared);
         }
         return shared;
     }
@@ -257,7 +257,7 @@ final class Acquisition extends Gate.Entry<Holding> {
         Gate<Holding> gate = terms.site().gate;
         boolean inside;
         if (atGate) {
-            inside = gate.proceed(this, now());
+            inside = gate.proceed(this);
         } else if (patience == Patience.ONCE) {
             inside = gate.tryEnter(this);
         } else {
@@ -386,13 +386,14 @@ final class Acquisition extends Gate.Entry<Holding> {
     }
 
     private void complete(Grant grant) {
-        Holding holding = new Holding(client, grant, terms.options().renewal());
-        if (holding.storeEndNanos() - now() <= 0) {
+        long now = now();
+        Holding holding = new Holding(client, grant, terms.options().renewal(), now);
+        if (holding.storeEndNanos() - now <= 0) {
             client.errands().release(grant, Duration.ZERO);
             rideOut(new StoreUnavailableException(terms.name(), "its answer took longer than the ttl"));
             return;
         }
-        LeaseLife life = new LeaseLife(client, holding, this, terms.options());
+        LeaseLife life = new LeaseLife(client, holding, this, now);
         client.keeper().keep(holding);
         lease = life.newHandle();
         stage = Stage.OVER;
@@ -400,11 +401,12 @@ final class Acquisition extends Gate.Entry<Holding> {
     }
 
     private void takeOver(Holding inherited) {
+        long now = now();
         inherited.takeOver();
-        LeaseLife life = new LeaseLife(client, inherited, this, terms.options());
+        LeaseLife life = new LeaseLife(client, inherited, this, now);
         lease = life.newHandle();
         stage = Stage.OVER;
-        if (!inherited.isSurelyValid(now())) {
+        if (!inherited.isSurelyValid(now)) {
             // It ended between the check and now, when it had no lease to tell.
             life.expire();
         }
@@ -505,7 +507,7 @@ final class Acquisition extends Gate.Entry<Holding> {
     }
 
     private void sayLongWait() {
-        if (!longWaitSaid && stage != Stage.OVER && now() - longWaitNanos() >= 0) {
+        if (hasWaited && !longWaitSaid && now() - longWaitNanos() >= 0) {
             longWaitSaid = true;
             client.sayLongWait(terms.name(), waited());
         }

@@ -54,7 +54,8 @@ public final class Client implements Holdfast {
     private final String host = Settings.host();
     private final long pid = ProcessHandle.current().pid();
     private final AtomicReference<Life> life = new AtomicReference<>(Life.OPEN);
-    private final LockSites sites = new LockSites();
+    private final LockSites sites;
+    private final Deadline never;
     private final LeakWatch leaks = new LeakWatch();
     private final Set<Acquisition> waits = ConcurrentHashMap.newKeySet();
     private final LongAdder requestsUnderWay = new LongAdder();
@@ -71,6 +72,8 @@ public final class Client implements Holdfast {
 
     public Client(Settings settings) {
         this.settings = settings;
+        this.sites = new LockSites(settings.time());
+        this.never = Deadline.never(settings.time());
         String threads = "holdfast-" + settings.clientName() + "-";
         if (settings.executor().isPresent()) {
             this.ownExecutors = List.of();
@@ -287,6 +290,11 @@ public final class Client implements Holdfast {
                 settings.clientName(), host, pid, Thread.currentThread().getName());
         return new Request(
                 terms.name(), owners.next(), terms.demand(), terms.options().ttl(), origin);
+    }
+
+    /** For those who wait as long as it takes. */
+    Deadline never() {
+        return never;
     }
 
     Deadline requestDeadline() {

@@ -5,7 +5,6 @@ import io.holdfast.Lease;
 import io.holdfast.LockView;
 import io.holdfast.Loss;
 import io.holdfast.internal.Acquisition.Patience;
-import io.holdfast.spi.Deadline;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -63,7 +62,7 @@ final class ElectionHandle implements Election {
                 client,
                 lock.terms(),
                 Patience.ENDLESS,
-                Deadline.never(client.time()),
+                client.never(),
                 lease -> elected(Objects.requireNonNull(lease)));
     }
 

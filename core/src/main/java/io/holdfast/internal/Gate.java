@@ -2,6 +2,7 @@ package io.holdfast.internal;
 
 import io.holdfast.Demand;
 import io.holdfast.spi.Admission;
+import io.holdfast.spi.TimeSource;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.util.ArrayList;
@@ -74,6 +75,7 @@ final class Gate<W> {
         }
     }
 
+    private final TimeSource time;
     private final int spins;
     private volatile Phase phase = Phase.FREE;
 
@@ -86,16 +88,21 @@ final class Gate<W> {
     private boolean headCalled;
     private @Nullable W warm;
 
-    Gate() {
-        this(SPINS);
+    Gate(TimeSource time) {
+        this(time, SPINS);
     }
 
-    Gate(int spins) {
+    Gate(TimeSource time, int spins) {
+        this.time = time;
         this.spins = spins;
     }
 
-    /** Enters, or joins the line and is called later: then {@link #proceed} or {@link #withdraw}. */
-    boolean enter(Entry<W> entry, long nowNanos) {
+    /**
+     * Enters, or joins the line and is called later: then {@link #proceed} or {@link #withdraw}.
+     *
+     * @param sinceNanos when its wait began
+     */
+    boolean enter(Entry<W> entry, long sinceNanos) {
         if (spinIn(entry)) {
             return true;
         }
@@ -106,7 +113,7 @@ final class Gate<W> {
                 admit(entry);
                 return true;
             }
-            entry.sinceNanos = nowNanos;
+            entry.sinceNanos = sinceNanos;
             entry.standing = Standing.WAITING;
             waiting.append(entry);
             return false;
@@ -137,7 +144,7 @@ final class Gate<W> {
     }
 
     /** To be asked by a waiting entry whenever it wakes: whether it is inside now. */
-    boolean proceed(Entry<W> entry, long nowNanos) {
+    boolean proceed(Entry<W> entry) {
         mutex.lock();
         try {
             if (entry.standing == Standing.INSIDE) {
@@ -150,10 +157,10 @@ final class Gate<W> {
             if (isIdle()) {
                 waiting.remove(entry);
                 admit(entry);
-                calmDown(entry, nowNanos);
+                calmDown(entry);
                 return true;
             }
-            if (nowNanos - entry.sinceNanos > STARVING_AFTER_NANOS) {
+            if (time.nanoTime() - entry.sinceNanos > STARVING_AFTER_NANOS) {
                 mode = Mode.STARVING;
             }
             return false;
@@ -166,7 +173,7 @@ final class Gate<W> {
      * Leaves the line. False if the entry is inside by now: then it must {@link #leave}. Either way it may have
      * inherited a warm value.
      */
-    boolean withdraw(Entry<W> entry, long nowNanos) {
+    boolean withdraw(Entry<W> entry) {
         List<Entry<W>> called;
         mutex.lock();
         try {
@@ -182,7 +189,7 @@ final class Gate<W> {
                 entry.inherited = warm;
                 warm = null;
             }
-            called = letIn(nowNanos);
+            called = letIn();
         } finally {
             mutex.unlock();
         }
@@ -191,7 +198,7 @@ final class Gate<W> {
     }
 
     /** Leaves from inside and lets the next in. */
-    void leave(Entry<W> entry, long nowNanos) {
+    void leave(Entry<W> entry) {
         if (isExclusive(entry) && PHASE.compareAndSet(this, Phase.TAKEN, Phase.FREE)) {
             return;
         }
@@ -199,7 +206,7 @@ final class Gate<W> {
         mutex.lock();
         try {
             stepOut(entry);
-            called = letIn(nowNanos);
+            called = letIn();
         } finally {
             mutex.unlock();
         }
@@ -210,7 +217,7 @@ final class Gate<W> {
      * Leaves from inside and leaves {@code value} to the next one in, if the head of the line would take it. False if
      * not: the entry is still inside.
      */
-    boolean handOver(Entry<W> entry, W value, long nowNanos) {
+    boolean handOver(Entry<W> entry, W value) {
         if (phase == Phase.TAKEN) {
             return false;
         }
@@ -223,7 +230,7 @@ final class Gate<W> {
             }
             stepOut(entry);
             warm = value;
-            called = letIn(nowNanos);
+            called = letIn();
         } finally {
             mutex.unlock();
         }
@@ -232,13 +239,13 @@ final class Gate<W> {
     }
 
     /** Lets a shared entry stand in for an exclusive one that is inside, and admits the readers behind it. */
-    void downgrade(Entry<W> exclusive, Entry<W> shared, long nowNanos) {
+    void downgrade(Entry<W> exclusive, Entry<W> shared) {
         List<Entry<W>> called;
         mutex.lock();
         try {
             stepOut(exclusive);
             admit(shared);
-            called = letIn(nowNanos);
+            called = letIn();
         } finally {
             mutex.unlock();
         }
@@ -314,7 +321,7 @@ final class Gate<W> {
     }
 
     /** Serves the line after somebody left. Returns whom to wake once the mutex is free. */
-    private List<Entry<W>> letIn(long nowNanos) {
+    private List<Entry<W>> letIn() {
         Entry<W> head = waiting.head;
         if (head == null) {
             if (isIdle()) {
@@ -339,15 +346,18 @@ final class Gate<W> {
             waiting.remove(head);
             headCalled = false;
             admit(head);
-            calmDown(head, nowNanos);
+            calmDown(head);
             admitted.add(head);
             head = waiting.head;
         }
         return admitted;
     }
 
-    private void calmDown(Entry<W> admitted, long nowNanos) {
-        if (waiting.isEmpty() || nowNanos - admitted.sinceNanos < STARVING_AFTER_NANOS) {
+    private void calmDown(Entry<W> admitted) {
+        if (mode == Mode.NORMAL) {
+            return;
+        }
+        if (waiting.isEmpty() || time.nanoTime() - admitted.sinceNanos < STARVING_AFTER_NANOS) {
             mode = Mode.NORMAL;
         }
     }

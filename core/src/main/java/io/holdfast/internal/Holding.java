@@ -49,11 +49,11 @@ final class Holding implements Kept {
     private volatile long dueNanos;
     private int localNumber; // belongs to the lease in use, then to whoever inherits through the gate
 
-    Holding(Client client, Grant grant, Renewal renewal) {
+    Holding(Client client, Grant grant, Renewal renewal, long nowNanos) {
         this.client = client;
         this.grant = grant;
         this.renewal = renewal;
-        this.grantedNanos = client.time().nanoTime();
+        this.grantedNanos = nowNanos;
         this.storeEndNanos = client.validity().endNanos(grant.baseNanos(), grant.ttl());
         this.dueNanos = nextDue(grant.baseNanos());
     }
@@ -111,7 +111,11 @@ final class Holding implements Kept {
             throw new UnknownOutcomeException(name(), "an earlier renewal is still under way");
         }
         try {
-            Holding shared = new Holding(client, store.downgrade(grant, deadline), renewal);
+            Holding shared = new Holding(
+                    client,
+                    store.downgrade(grant, deadline),
+                    renewal,
+                    client.time().nanoTime());
             shared.localNumber = localNumber;
             client.keeper().drop(this);
             return shared;
@@ -255,7 +259,7 @@ final class Holding implements Kept {
     private long nextDue(long baseNanos) {
         return renewal == Renewal.AUTO
                 ? client.renewalDue(baseNanos, grant.ttl())
-                : baseNanos + Deadline.never(client.time()).remainingNanos() / 2;
+                : client.never().atNanos();
     }
 
     private String name() {

@@ -35,14 +35,14 @@ final class LeaseLife {
     /** Told by the garbage collector if the user's handle vanished without a release. */
     private @Nullable WeakReference<HeldLease> handle;
 
-    LeaseLife(Client client, Holding holding, Acquisition acquisition, LockOptions options) {
+    LeaseLife(Client client, Holding holding, Acquisition acquisition, long nowNanos) {
         this.client = client;
         this.holding = holding;
         this.acquisition = acquisition;
-        this.options = options;
+        this.options = acquisition.terms().options();
         this.name = holding.grant().request().name();
         this.token = holding.token();
-        this.grantedNanos = client.time().nanoTime();
+        this.grantedNanos = nowNanos;
         holding.usedBy(this);
     }
 
@@ -120,14 +120,15 @@ final class LeaseLife {
     }
 
     ReleaseResult release() {
-        if (isHeld() && endNanos() - time().nanoTime() <= 0) {
+        long now = time().nanoTime();
+        if (isHeld() && endNanos() - now <= 0) {
             expire();
         }
         if (!state.beginRelease()) {
             return state.result();
         }
         forgetHandle();
-        ReleaseResult result = handOn() ? ReleaseResult.RELEASED : giveBack();
+        ReleaseResult result = handOn(now) ? ReleaseResult.RELEASED : giveBack();
         client.events().publish(() -> new LockEvent.Released(name, token, result, held()));
         return result;
     }
@@ -183,14 +184,13 @@ final class LeaseLife {
         }
     }
 
-    private boolean handOn() {
-        long now = time().nanoTime();
+    private boolean handOn(long now) {
         if (!options.minHold().isZero() || !holding.mayBeHandedOn(now)) {
             return false;
         }
         // The holding is another's as soon as it is handed over, so this lease lets go of it before.
         holding.usedBy(null);
-        if (!acquisition.handOver(holding, now)) {
+        if (!acquisition.handOver(holding)) {
             return false;
         }
         state.finishRelease(ReleaseResult.RELEASED);

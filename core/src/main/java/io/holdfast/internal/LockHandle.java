@@ -40,7 +40,7 @@ final class LockHandle implements DistributedLock {
 
     @Override
     public Lease acquire() throws InterruptedException {
-        return obtained(SyncDriver.acquire(client, terms, Patience.ENDLESS, Deadline.never(client.time())));
+        return obtained(SyncDriver.acquire(client, terms, Patience.ENDLESS, client.never()));
     }
 
     @Override
@@ -57,8 +57,7 @@ final class LockHandle implements DistributedLock {
 
     @Override
     public CompletableFuture<Lease> acquireAsync() {
-        return AsyncDriver.acquire(
-                client, terms, Patience.ENDLESS, Deadline.never(client.time()), LockHandle::obtained);
+        return AsyncDriver.acquire(client, terms, Patience.ENDLESS, client.never(), LockHandle::obtained);
     }
 
     @Override

@@ -1,5 +1,6 @@
 package io.holdfast.internal;
 
+import io.holdfast.spi.TimeSource;
 import java.lang.ref.ReferenceQueue;
 import java.lang.ref.WeakReference;
 import java.util.concurrent.ConcurrentHashMap;
@@ -15,6 +16,12 @@ final class LockSites {
     private final ConcurrentHashMap<String, SiteReference> sites = new ConcurrentHashMap<>();
     private final ReferenceQueue<LockSite> dead = new ReferenceQueue<>();
 
+    private final TimeSource time;
+
+    LockSites(TimeSource time) {
+        this.time = time;
+    }
+
     LockSite of(String name) {
         purge();
         while (true) {
@@ -23,7 +30,7 @@ final class LockSites {
             if (site != null) {
                 return site;
             }
-            LockSite fresh = new LockSite();
+            LockSite fresh = new LockSite(time);
             SiteReference reference = new SiteReference(name, fresh, dead);
             boolean added =
                     known == null ? sites.putIfAbsent(name, reference) == null : sites.replace(name, known, reference);

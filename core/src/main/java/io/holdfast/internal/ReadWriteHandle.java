@@ -63,7 +63,7 @@ final class ReadWriteHandle implements DistributedReadWriteLock {
     private HeldLease goOnShared(LeaseLife life, DowngradingStore store) {
         Holding shared = life.holding().downgrade(store);
         Acquisition inside = life.acquisition().downgraded(sharedTerms);
-        LeaseLife next = new LeaseLife(client, shared, inside, sharedTerms.options());
+        LeaseLife next = new LeaseLife(client, shared, inside, client.time().nanoTime());
         client.keeper().keep(shared);
         return next.newHandle();
     }

@@ -26,14 +26,14 @@ final class ReentrantView implements Lock {
     @Override
     public void lock() {
         if (!enterAgain()) {
-            own(SyncDriver.acquireUninterruptibly(client, terms, Patience.ENDLESS, Deadline.never(client.time())));
+            own(SyncDriver.acquireUninterruptibly(client, terms, Patience.ENDLESS, client.never()));
         }
     }
 
     @Override
     public void lockInterruptibly() throws InterruptedException {
         if (!enterAgain()) {
-            own(SyncDriver.acquire(client, terms, Patience.ENDLESS, Deadline.never(client.time())));
+            own(SyncDriver.acquire(client, terms, Patience.ENDLESS, client.never()));
         }
     }
 

@@ -1,6 +1,7 @@
 package io.holdfast.internal;
 
 import io.holdfast.Demand;
+import io.holdfast.spi.TimeSource;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
@@ -18,7 +19,7 @@ public class GateModelTest {
 
     private static final long LONG_AGO = -10_000_000;
 
-    private final Gate<Warm> gate = new Gate<>(0); // spinning hides the queue from the checker
+    private final Gate<Warm> gate = new Gate<>(new Noon(), 0); // spinning hides the queue from the checker
     private int entered;
     private final AtomicInteger warmValues = new AtomicInteger();
 
@@ -28,7 +29,7 @@ public class GateModelTest {
         Visitor visitor = new Visitor(Demand.exclusive());
         visitor.waitInside(0);
         int count = ++entered;
-        gate.leave(visitor, 0);
+        gate.leave(visitor);
         return count;
     }
 
@@ -39,9 +40,9 @@ public class GateModelTest {
         visitor.waitInside(LONG_AGO);
         int count = ++entered;
         warmValues.incrementAndGet();
-        if (!gate.handOver(visitor, new Warm(), 0)) {
+        if (!gate.handOver(visitor, new Warm())) {
             warmValues.decrementAndGet();
-            gate.leave(visitor, 0);
+            gate.leave(visitor);
         }
         return count;
     }
@@ -52,7 +53,7 @@ public class GateModelTest {
         Visitor visitor = new Visitor(Demand.exclusive());
         if (gate.tryEnter(visitor)) {
             visitor.disposeOfInherited();
-            gate.leave(visitor, 0);
+            gate.leave(visitor);
         }
     }
 
@@ -60,10 +61,10 @@ public class GateModelTest {
     @Operation
     public void giveUp() {
         Visitor visitor = new Visitor(Demand.exclusive());
-        boolean inside = gate.enter(visitor, 0) || !gate.withdraw(visitor, 0);
+        boolean inside = gate.enter(visitor, 0) || !gate.withdraw(visitor);
         visitor.disposeOfInherited();
         if (inside) {
-            gate.leave(visitor, 0);
+            gate.leave(visitor);
         }
     }
 
@@ -86,7 +87,7 @@ public class GateModelTest {
             boolean inside = gate.enter(this, sinceNanos);
             while (!inside) {
                 LockSupport.park(this);
-                inside = gate.proceed(this, 0);
+                inside = gate.proceed(this);
             }
             disposeOfInherited();
         }
@@ -109,6 +110,20 @@ public class GateModelTest {
     }
 
     private static final class Warm {}
+
+    /** Time stands still, so that how long somebody has waited depends only on when it says it began. */
+    private static final class Noon implements TimeSource {
+
+        @Override
+        public long nanoTime() {
+            return 0;
+        }
+
+        @Override
+        public void parkUntil(Object blocker, long untilNanos) {
+            LockSupport.park(blocker);
+        }
+    }
 
     @Test
     void admitsOneAtATimeAndForgetsNobody() {
