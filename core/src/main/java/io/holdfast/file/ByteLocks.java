@@ -23,6 +23,9 @@ final class ByteLocks {
     private static final long FIRST_PAUSE_NANOS = 20_000;
     private static final long LONGEST_PAUSE_NANOS = 1_000_000;
 
+    /** A guard is had for microseconds: who has no time left shall not hear of trouble because of it. */
+    private static final long LEAST_PATIENCE_NANOS = 20_000_000;
+
     enum Mode {
         EXCLUSIVE,
         SHARED
@@ -39,18 +42,19 @@ final class ByteLocks {
         }
     }
 
-    /** Tries until the deadline, and at least once. */
+    /** Tries until the deadline, and at least for a moment. */
     static Optional<FileLock> take(FileChannel channel, TimeSource time, Deadline deadline) throws IOException {
         long pause = FIRST_PAUSE_NANOS;
+        long endNanos = time.nanoTime() + Math.max(deadline.remainingNanos(), LEAST_PATIENCE_NANOS);
         for (int tries = 0; ; tries++) {
             Optional<FileLock> taken = attempt(channel, Mode.EXCLUSIVE);
-            if (taken.isPresent() || deadline.hasPassed()) {
+            if (taken.isPresent() || endNanos - time.nanoTime() <= 0) {
                 return taken;
             }
             if (tries < SPINS) {
                 Thread.onSpinWait();
             } else {
-                time.parkUntil(channel, Math.min(time.nanoTime() + pause, deadline.atNanos()));
+                time.parkUntil(channel, time.nanoTime() + pause);
                 pause = Math.min(2 * pause, LONGEST_PAUSE_NANOS);
             }
         }
@@ -65,7 +69,8 @@ final class ByteLocks {
         try {
             while (true) {
                 try {
-                    return mutex.tryLock(deadline.remainingNanos(), TimeUnit.NANOSECONDS);
+                    long nanos = Math.max(deadline.remainingNanos(), LEAST_PATIENCE_NANOS);
+                    return mutex.tryLock(nanos, TimeUnit.NANOSECONDS);
                 } catch (InterruptedException e) {
                     interrupted = true;
                 }

@@ -2,8 +2,10 @@ package io.holdfast.file;
 
 import io.holdfast.Demand;
 import io.holdfast.LockView.Origin;
+import io.holdfast.spi.Grant;
 import io.holdfast.spi.OwnerId;
 import io.holdfast.spi.Request;
+import java.time.Duration;
 
 /**
  * One line of a lock's table: a ticket, a holder, or what a holder left lingering. Immutable.
@@ -68,6 +70,11 @@ record Entry(
 
     Entry startedAt(long nowNanos, long forNanos) {
         return new Entry(state, owner, demand, life, forNanos, nowNanos + forNanos, token, sinceMillis, origin);
+    }
+
+    /** Its base is when it was last extended. */
+    Grant grant(Request request) {
+        return new Grant(request, token, Duration.ofNanos(ttlNanos), expiresNanos - ttlNanos);
     }
 
     boolean isExpired(long nowNanos) {

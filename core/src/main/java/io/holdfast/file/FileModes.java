@@ -3,6 +3,7 @@ package io.holdfast.file;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.PosixFileAttributeView;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.util.EnumSet;
@@ -27,7 +28,7 @@ record FileModes(Optional<Set<PosixFilePermission>> permissions) {
         if (parent != null) {
             Files.createDirectories(parent);
         }
-        if (posix(parent == null ? directory : parent)) {
+        if (posix(directory)) {
             Files.createDirectories(directory, PosixFilePermissions.asFileAttribute(OWNER_ONLY));
         } else {
             Files.createDirectories(directory);
@@ -57,7 +58,7 @@ record FileModes(Optional<Set<PosixFilePermission>> permissions) {
         }
     }
 
-    private static boolean posix(Path path) throws IOException {
-        return Files.getFileStore(path).supportsFileAttributeView("posix");
+    private static boolean posix(Path path) {
+        return Files.getFileAttributeView(path, PosixFileAttributeView.class) != null;
     }
 }

@@ -30,7 +30,6 @@ import java.nio.file.AccessDeniedException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
-import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
@@ -51,8 +50,6 @@ import org.jspecify.annotations.Nullable;
 public final class FileStore implements QueueingStore, DowngradingStore, AdministeredStore, TokenRaisingStore {
 
     private static final System.Logger LOG = System.getLogger(FileStore.class.getName());
-    /** A token as users see it has room for the numbers of local handoffs. */
-    private static final int HANDOFF_BITS = 10;
     /** What an error is about that is not about one lock. */
     private static final String ALL_LOCKS = "*";
 
@@ -89,8 +86,7 @@ public final class FileStore implements QueueingStore, DowngradingStore, Adminis
             if (!table.tryAppend(entry, life::isDead)) {
                 return refusal(table, now);
             }
-            return new Answer.Granted(
-                    LockFile.grant(request, table.get(table.entries().size() - 1)));
+            return new Answer.Granted(table.get(table.entries().size() - 1).grant(request));
         });
         if (answer instanceof Answer.Granted granted) {
             hold(granted.grant());
@@ -121,7 +117,7 @@ public final class FileStore implements QueueingStore, DowngradingStore, Adminis
                 Duration ttl = Duration.ofNanos(entry.ttlNanos());
                 return new Answer.Queued(new Ticket(request, ttl, entry.expiresNanos() - entry.ttlNanos()));
             }
-            Grant grant = LockFile.grant(request, entry);
+            Grant grant = entry.grant(request);
             hold(grant);
             return new Answer.Granted(grant);
         } finally {
@@ -244,12 +240,14 @@ public final class FileStore implements QueueingStore, DowngradingStore, Adminis
             OptionalInt at = table.find(old.owner());
             if (at.isEmpty() || !table.get(at.getAsInt()).isHeldBy(old.owner())) {
                 throw new LeaseLostException(
-                        old.name(), exclusive.token() << HANDOFF_BITS, "its entry is not in the lock's file any more");
+                        old.name(),
+                        exclusive.token() << Table.HANDOFF_BITS,
+                        "its entry is not in the lock's file any more");
             }
             Entry shared = table.get(at.getAsInt()).shared();
             table.replace(at.getAsInt(), shared);
             Request request = new Request(old.name(), old.owner(), Demand.shared(), old.ttl(), old.origin());
-            return LockFile.grant(request, shared);
+            return shared.grant(request);
         });
     }
 
@@ -261,24 +259,8 @@ public final class FileStore implements QueueingStore, DowngradingStore, Adminis
         return change(name, deadline, (table, now) -> {
             table.removeIf(life()::isDead);
             table.letIn(life()::isDead);
-            return view(name, table, now);
+            return table.view(name, now);
         });
-    }
-
-    private static LockView view(String name, Table table, long now) {
-        List<LockView.Holder> holding = new ArrayList<>();
-        List<LockView.Waiter> waiting = new ArrayList<>();
-        for (Entry entry : table.entries()) {
-            Optional<LockView.Origin> origin = Optional.of(entry.origin());
-            Optional<Instant> since = Optional.of(Instant.ofEpochMilli(entry.sinceMillis()));
-            if (entry.state() == State.WAITING) {
-                waiting.add(new LockView.Waiter(origin, entry.demand(), since));
-            } else {
-                Optional<Duration> left = Optional.of(Duration.ofNanos(entry.expiresNanos() - now));
-                holding.add(new LockView.Holder(origin, entry.demand(), entry.token() << HANDOFF_BITS, since, left));
-            }
-        }
-        return new LockView(name, holding, waiting);
     }
 
     @Override

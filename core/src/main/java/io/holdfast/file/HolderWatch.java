@@ -1,6 +1,5 @@
 package io.holdfast.file;
 
-import io.holdfast.LockException;
 import io.holdfast.LossReason;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.Grant;
@@ -70,7 +69,7 @@ final class HolderWatch implements TicketPoller.ForceWatch {
                 held.forEach((owner, grant) -> lookFor(owner, grant, open));
                 lastCount = count;
             }
-        } catch (IOException | LockException e) {
+        } catch (IOException | RuntimeException e) {
             // The next renewal finds out as well.
             LOG.log(System.Logger.Level.DEBUG, "looking for forced releases in " + open.path(), e);
         }

@@ -33,6 +33,8 @@ final class LockDirectory {
     /** A lock file is kept open for the next use, but thousands of locks shall not use up the file descriptors. */
     private static final int MAX_OPEN = 128;
 
+    private static final int EVICTION_LOOKS = 4;
+
     private static final Duration CLOSE_PATIENCE = Duration.ofMillis(100);
     private static final String OWN_FILE = ".holdfast";
     private static final String UNFINISHED = ".new-";
@@ -157,18 +159,27 @@ final class LockDirectory {
         mutex.lock();
         try {
             file.borrowers--;
-            Iterator<LockFile> eldest = files.values().iterator();
-            int surplus = files.size() - MAX_OPEN;
-            for (int looks = 4; surplus > 0 && looks > 0 && eldest.hasNext(); looks--) {
-                LockFile candidate = eldest.next();
-                if (candidate.borrowers == 0 && candidate.closeIfIdle()) {
-                    eldest.remove();
-                    surplus--;
-                }
+            if (files.size() > MAX_OPEN) {
+                closeEldest();
             }
         } finally {
             mutex.unlock();
         }
+    }
+
+    private void closeEldest() {
+        List<LockFile> inUse = new ArrayList<>();
+        Iterator<LockFile> eldest = files.values().iterator();
+        for (int looks = 0; looks < EVICTION_LOOKS && files.size() > MAX_OPEN && eldest.hasNext(); looks++) {
+            LockFile candidate = eldest.next();
+            if (candidate.borrowers == 0 && candidate.closeIfIdle()) {
+                eldest.remove();
+            } else {
+                inUse.add(candidate);
+            }
+        }
+        // To the other end, so that the next look finds others.
+        inUse.forEach(used -> files.get(used.lock()));
     }
 
     /** The file of a lock, made if it is not there. Only under the guard of the directory. */

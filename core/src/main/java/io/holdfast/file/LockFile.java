@@ -2,11 +2,11 @@ package io.holdfast.file;
 
 import static io.holdfast.file.ByteLocks.Mode.EXCLUSIVE;
 
+import io.holdfast.LockException;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.UnknownOutcomeException;
 import io.holdfast.file.Entry.State;
 import io.holdfast.spi.Deadline;
-import io.holdfast.spi.Grant;
 import io.holdfast.spi.OwnerId;
 import io.holdfast.spi.Request;
 import io.holdfast.spi.TicketListener;
@@ -21,9 +21,6 @@ import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.FileTime;
 import java.time.Duration;
 import java.time.Instant;
-import java.util.LinkedHashMap;
-import java.util.List;
-import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
@@ -102,10 +99,8 @@ final class LockFile {
     private @Nullable Object inode;
     /** The table as it was when we last had the guard. */
     private @Nullable Table known;
-    /** Tickets of this JVM, with whom to tell. */
-    private final Map<OwnerId, Waiter> waiters = new LinkedHashMap<>();
 
-    private record Waiter(Request request, TicketListener listener) {}
+    private final LocalWaiters waiters = new LocalWaiters();
 
     /** A change of the table. What it leaves is written if it differs. */
     @FunctionalInterface
@@ -139,7 +134,10 @@ final class LockFile {
             } finally {
                 release(guard);
             }
-            tellWaiters();
+            Table table = known;
+            if (table != null) {
+                waiters.tell(table);
+            }
             return result;
         } catch (IOException e) {
             throw unavailable(e);
@@ -198,7 +196,7 @@ final class LockFile {
                 return table.get(table.entries().size() - 1);
             });
             if (entry.state() == State.WAITING) {
-                waiters.put(request.owner(), new Waiter(request, listener));
+                waiters.add(request, listener);
             }
             return entry;
         } finally {
@@ -210,45 +208,10 @@ final class LockFile {
     void forget(OwnerId owner) {
         mutex.lock();
         try {
-            waiters.remove(owner);
+            waiters.forget(owner);
         } finally {
             mutex.unlock();
         }
-    }
-
-    private void tellWaiters() {
-        Table table = known;
-        if (waiters.isEmpty() || table == null) {
-            return;
-        }
-        int inLine = 0;
-        for (Entry entry : table.entries()) {
-            Waiter waiter = waiters.get(entry.owner());
-            if (waiter != null && entry.state() == State.HELD) {
-                waiters.remove(entry.owner());
-                waiter.listener().granted(grant(waiter.request(), entry));
-            } else if (waiter != null) {
-                inLine++;
-            }
-        }
-        if (inLine < waiters.size()) {
-            waiters.keySet().stream()
-                    .filter(owner -> table.find(owner).isEmpty())
-                    .toList()
-                    .forEach(owner -> lose(owner, "its place in line is gone: it had no heartbeat for its ttl"));
-        }
-    }
-
-    private void lose(OwnerId owner, String reason) {
-        Waiter waiter = waiters.remove(owner);
-        if (waiter != null) {
-            waiter.listener().lost(reason);
-        }
-    }
-
-    static Grant grant(Request request, Entry held) {
-        return new Grant(
-                request, held.token(), Duration.ofNanos(held.ttlNanos()), held.expiresNanos() - held.ttlNanos());
     }
 
     /**
@@ -272,25 +235,17 @@ final class LockFile {
             if (moved) {
                 change(time, Deadline.after(time, LOOK_PATIENCE), (table, now) -> table);
             }
-            return new Look(moved, firstPlace());
-        } catch (IOException e) {
-            loseAll(e.toString());
-            return new Look(true, 0);
-        } catch (StoreUnavailableException e) {
+            Table table = known;
+            return new Look(moved, table == null ? 0 : waiters.firstPlace(table));
+        } catch (IOException | LockException e) {
             if (e.getCause() instanceof BusyException) {
                 return new Look(false, 0);
             }
-            // Asking again will show the same to whoever waits.
-            loseAll(e.getMessage());
+            // Asking again shows whoever waits what is wrong.
+            waiters.loseAll(String.valueOf(e.getMessage()));
             return new Look(true, 0);
         } finally {
             mutex.unlock();
-        }
-    }
-
-    private void loseAll(@Nullable String reason) {
-        for (OwnerId owner : List.copyOf(waiters.keySet())) {
-            lose(owner, String.valueOf(reason));
         }
     }
 
@@ -302,21 +257,6 @@ final class LockFile {
         ProofOfLife life = directory.life();
         return table.entries().stream()
                 .anyMatch(entry -> entry.isExpired(nowNanos) || (entry.state() == State.HELD && life.isDead(entry)));
-    }
-
-    private int firstPlace() {
-        Table table = known;
-        if (table == null) {
-            return 0;
-        }
-        int place = 0;
-        for (Entry entry : table.entries()) {
-            if (waiters.containsKey(entry.owner())) {
-                return place;
-            }
-            place += entry.state() == State.WAITING ? 1 : 0;
-        }
-        return place;
     }
 
     /** Unlinks the file if nothing was in it for that long. */
@@ -383,7 +323,7 @@ final class LockFile {
     void closeForGood(TimeSource time, Deadline deadline) {
         mutex.lock();
         try {
-            waiters.clear();
+            waiters.forgetAll();
             if (file != null) {
                 ByteLocks.take(file.getChannel(), time, deadline);
             }
@@ -423,6 +363,7 @@ final class LockFile {
 
     private RandomAccessFile open() throws IOException {
         directory.renewLife();
+        format.reset();
         RandomAccessFile opened = directory.openFile(path, format);
         file = opened;
         inode = inodeAtPath().orElse(null);
@@ -452,9 +393,15 @@ final class LockFile {
         }
     }
 
+    /** What was done under the guard stands, whatever happens here: closing gives it back for sure. */
     private void release(FileLock guard) throws IOException {
-        if (guard.isValid()) {
-            guard.release();
+        try {
+            if (guard.isValid()) {
+                guard.release();
+            }
+        } catch (IOException e) {
+            LOG.log(System.Logger.Level.DEBUG, "unlocking " + path, e);
+            closeFile();
         }
     }
 

@@ -54,7 +54,9 @@ final class LockFileFormat {
     private final byte[] buffer = new byte[FIRST_READ];
 
     /** Where the current table is, as of the last read or write. */
-    private Head head = new Head(0, TABLES_AT, 0, 0);
+    private Head head = NONE;
+
+    private static final Head NONE = new Head(0, TABLES_AT, 0, 0);
 
     private record Head(long generation, long at, int length, int checksum) {}
 
@@ -65,6 +67,11 @@ final class LockFileFormat {
         this.path = path;
         this.boot = boot;
         this.header = header(lock);
+    }
+
+    /** From now on it is about another file at the same path. */
+    void reset() {
+        head = NONE;
     }
 
     /** A whole file of a lock nobody ever held. */
@@ -110,7 +117,8 @@ final class LockFileFormat {
         if (known != null && now.equals(head) && known.generation() == now.generation()) {
             return new Content(known, true);
         }
-        if (known != null && now.generation() <= known.generation()) {
+        // Not forgotten by the next read: the state before was the true one, and somebody may hold the lock by it.
+        if (now.generation() < head.generation() || (now.generation() == head.generation() && !now.equals(head))) {
             throw new CorruptFileException(path, "went back to an earlier state: was a copy put in its place?");
         }
         byte[] table = buffer;

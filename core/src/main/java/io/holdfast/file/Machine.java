@@ -51,7 +51,10 @@ final class Machine {
     }
 
     static void requireLocal(Path directory) throws IOException {
-        String type = Files.getFileStore(directory).type();
+        requireLocal(directory, typeOf(directory));
+    }
+
+    static void requireLocal(Path directory, String type) throws IOException {
         String known = type.toLowerCase(Locale.ROOT);
         if (NETWORK.contains(known)) {
             throw new IOException(directory + " is on a network file system (" + type
@@ -64,6 +67,16 @@ final class Machine {
                             + " other machines: file: locks need a local one",
                     directory,
                     type);
+        }
+    }
+
+    private static String typeOf(Path directory) {
+        try {
+            return Files.getFileStore(directory).type();
+        } catch (IOException e) {
+            // In a changed root the mount may not be listed. That says nothing against it.
+            LOG.log(System.Logger.Level.DEBUG, "cannot tell the file system of " + directory, e);
+            return "unknown";
         }
     }
 }

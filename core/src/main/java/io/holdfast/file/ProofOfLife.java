@@ -29,7 +29,9 @@ import java.util.concurrent.locks.ReentrantLock;
 final class ProofOfLife {
 
     private static final String PREFIX = ".life-";
+    /** Begins with the process id, for people. */
     private static final String JVM = thisJvm();
+
     private static final int LOCK_TRIES = 1_000;
     private static final int MAX_OPEN = 64;
 
@@ -59,10 +61,10 @@ final class ProofOfLife {
             String id = JVM + "-" + random();
             Path file = file(directory, id);
             FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
-            modes.apply(file);
             lock(channel, file);
             // Somebody clearing away the dead may have taken it for one before it was locked.
             if (Files.exists(file)) {
+                modes.apply(file);
                 return new ProofOfLife(directory, id, channel);
             }
             channel.close();
@@ -93,7 +95,7 @@ final class ProofOfLife {
     }
 
     Verdict of(String life) {
-        if (life.startsWith(JVM)) {
+        if (life.startsWith(JVM + "-")) {
             return Verdict.ALIVE;
         }
         mutex.lock();
@@ -177,10 +179,15 @@ final class ProofOfLife {
         return HexFormat.of().formatHex(bits);
     }
 
-    /** The same for all copies of this class in one JVM, so it is kept where all of them look. */
+    /**
+     * The same for all copies of this class in one JVM, so it is kept where all of them look. One that came from another
+     * process, which hands its properties on to those it starts, is not ours.
+     */
     private static String thisJvm() {
-        Object mine = random();
-        Object first = System.getProperties().putIfAbsent("io.holdfast.jvm", mine);
-        return String.valueOf(first == null ? mine : first);
+        String pid = ProcessHandle.current().pid() + ".";
+        return String.valueOf(System.getProperties()
+                .compute(
+                        "io.holdfast.jvm",
+                        (key, known) -> known instanceof String jvm && jvm.startsWith(pid) ? jvm : pid + random()));
     }
 }

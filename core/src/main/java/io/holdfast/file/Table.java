@@ -1,12 +1,15 @@
 package io.holdfast.file;
 
+import io.holdfast.LockView;
 import io.holdfast.file.Entry.State;
 import io.holdfast.spi.Admission;
 import io.holdfast.spi.OwnerId;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Optional;
 import java.util.OptionalInt;
 import java.util.function.Predicate;
 
@@ -17,6 +20,9 @@ import java.util.function.Predicate;
  * {@link LockFile} writes them; not thread-safe.
  */
 final class Table {
+
+    /** A token as users see it has room for the numbers of local handoffs. */
+    static final int HANDOFF_BITS = 10;
 
     private final long generation;
     private final List<Entry> entries;
@@ -96,6 +102,13 @@ final class Table {
 
     void expire(long nowNanos) {
         removeIf(entry -> entry.isExpired(nowNanos));
+        for (int i = 0; i < entries.size(); i++) {
+            Entry entry = entries.get(i);
+            // Nothing is extended from a time to come: the clock began anew, on a system that does not tell its boots.
+            if (entry.expiresNanos() - nowNanos > entry.ttlNanos()) {
+                replace(i, entry.startedAt(nowNanos, entry.ttlNanos()));
+            }
+        }
     }
 
     /** Takes the place and is let in, or leaves no trace; returns whether it was. */
@@ -139,6 +152,22 @@ final class Table {
             }
         }
         return true;
+    }
+
+    LockView view(String lock, long nowNanos) {
+        List<LockView.Holder> holders = new ArrayList<>();
+        List<LockView.Waiter> waiters = new ArrayList<>();
+        for (Entry entry : entries) {
+            Optional<LockView.Origin> origin = Optional.of(entry.origin());
+            Optional<Instant> since = Optional.of(Instant.ofEpochMilli(entry.sinceMillis()));
+            if (entry.state() == State.WAITING) {
+                waiters.add(new LockView.Waiter(origin, entry.demand(), since));
+            } else {
+                Optional<Duration> left = Optional.of(Duration.ofNanos(entry.expiresNanos() - nowNanos));
+                holders.add(new LockView.Holder(origin, entry.demand(), entry.token() << HANDOFF_BITS, since, left));
+            }
+        }
+        return new LockView(lock, holders, waiters);
     }
 
     /** The clock carries the tokens over a pruned file; its jumps back do not matter, for the last one is kept. */

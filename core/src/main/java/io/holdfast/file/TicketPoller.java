@@ -3,8 +3,10 @@ package io.holdfast.file;
 import io.holdfast.spi.OwnerId;
 import io.holdfast.spi.TimeSource;
 import java.time.Duration;
+import java.util.HashMap;
 import java.util.HashSet;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.LockSupport;
@@ -15,10 +17,12 @@ import java.util.concurrent.locks.LockSupport;
  */
 final class TicketPoller {
 
+    private static final System.Logger LOG = System.getLogger(FileStore.class.getName());
+
     /** For who is next in line: most locks are held shortly. */
     private static final long FIRST_LOOK_NANOS = 100_000;
     /** The further back, the less a look can find. */
-    private static final long PER_PLACE_NANOS = 1_000_000;
+    private static final long PER_PLACE_NANOS = 300_000;
     /** How late a killed or slow holder is noticed at worst. */
     private static final long RAREST_LOOK_NANOS = 20_000_000;
     /** How late a forced release is noticed. */
@@ -30,12 +34,15 @@ final class TicketPoller {
     private final ForceWatch forces;
     private final Thread thread;
     private final Map<OwnerId, LockFile> tickets = new ConcurrentHashMap<>();
-    private final Map<LockFile, Pace> paces = new ConcurrentHashMap<>();
+    /** Where somebody has just begun to wait. */
+    private final Set<LockFile> news = ConcurrentHashMap.newKeySet();
+    /** Only the thread uses it. */
+    private final Map<LockFile, Pace> paces = new HashMap<>();
+
     private final AtomicBoolean started = new AtomicBoolean();
     private volatile boolean closed;
     private volatile boolean asleep;
 
-    /** Only the thread uses it. */
     private static final class Pace {
         private long intervalNanos = FIRST_LOOK_NANOS;
         private long dueNanos;
@@ -67,7 +74,7 @@ final class TicketPoller {
 
     /** The ticket has to wait indeed. */
     void watch(LockFile file) {
-        paces.put(file, new Pace(time.nanoTime()));
+        news.add(file);
         startOnce();
         LockSupport.unpark(thread);
     }
@@ -102,8 +109,8 @@ final class TicketPoller {
         while (!closed) {
             long now = time.nanoTime();
             if (forces.isNeeded() && now - forceLookNanos >= 0) {
-                forces.look();
                 forceLookNanos = now + FORCE_LOOK_NANOS;
+                forces.look();
             }
             long next = lookAtTickets(now);
             boolean watching = forces.isNeeded();
@@ -117,12 +124,12 @@ final class TicketPoller {
     }
 
     private long lookAtTickets(long now) {
-        paces.keySet().retainAll(new HashSet<>(tickets.values()));
+        refreshPaces(now);
         long next = now + SLEEP_NANOS;
         for (Map.Entry<LockFile, Pace> entry : paces.entrySet()) {
             Pace pace = entry.getValue();
             if (pace.dueNanos - now <= 0) {
-                LockFile.Look look = entry.getKey().look(time);
+                LockFile.Look look = lookAt(entry.getKey());
                 long first = Math.min(FIRST_LOOK_NANOS + look.place() * PER_PLACE_NANOS, RAREST_LOOK_NANOS);
                 long longer = Math.min(pace.intervalNanos * 3 / 2, RAREST_LOOK_NANOS);
                 pace.intervalNanos = look.moved() ? first : Math.max(first, longer);
@@ -131,6 +138,34 @@ final class TicketPoller {
             next = earlier(next, pace.dueNanos);
         }
         return next;
+    }
+
+    /**
+     * From the tickets, not the other way round: an earlier version let callers add paces and dropped those without a
+     * ticket, and with it now and then one whose ticket had come after it counted them. Its waiter slept to its next
+     * heartbeat.
+     */
+    private void refreshPaces(long now) {
+        Set<LockFile> files = new HashSet<>(tickets.values());
+        paces.keySet().retainAll(files);
+        for (LockFile file : files) {
+            if (news.remove(file)) {
+                paces.put(file, new Pace(now));
+            } else {
+                paces.computeIfAbsent(file, any -> new Pace(now));
+            }
+        }
+        news.retainAll(files);
+    }
+
+    private LockFile.Look lookAt(LockFile file) {
+        try {
+            return file.look(time);
+        } catch (RuntimeException e) {
+            // All tickets of the client hang on this thread.
+            LOG.log(System.Logger.Level.ERROR, "looking at " + file.path(), e);
+            return new LockFile.Look(false, 0);
+        }
     }
 
     private static long earlier(long one, long other) {

@@ -12,11 +12,14 @@ import java.io.InputStreamReader;
 import java.io.OutputStreamWriter;
 import java.io.PrintStream;
 import java.io.UncheckedIOException;
+import java.nio.channels.FileChannel;
+import java.nio.channels.FileLock;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -125,6 +128,7 @@ final class ChildProcess implements AutoCloseable {
         private final Path directory;
         private final StoreClient client;
         private final Map<String, Grant> grants = new HashMap<>();
+        private final List<FileLock> guards = new ArrayList<>();
 
         Obedient(Path directory, StoreClient client) {
             this.directory = directory;
@@ -151,6 +155,7 @@ final class ChildProcess implements AutoCloseable {
                 case "losses" -> client.losses.values().toString();
                 case "prune" -> Integer.toString(client.store.prune(Duration.ZERO, StoreClient.soon()));
                 case "force" -> Integer.toString(client.store.forceRelease(words[1], StoreClient.soon()));
+                case "jam" -> jam(words[1]);
                 case "churn" -> churn(words[1], Integer.parseInt(words[2]));
                 case "count" -> count(words[1], Path.of(words[2]), Integer.parseInt(words[3]));
                 default -> throw new IllegalArgumentException(words[0]);
@@ -164,6 +169,17 @@ final class ChildProcess implements AutoCloseable {
                 return "granted " + granted.grant().token();
             }
             return "refused";
+        }
+
+        /** Takes the guard of a lock's file and keeps it, as a process does that is stopped in the middle. */
+        private String jam(String lock) {
+            try {
+                FileChannel file = FileChannel.open(directory.resolve(FileNames.of(lock)), StandardOpenOption.WRITE);
+                guards.add(ByteLocks.attempt(file, ByteLocks.Mode.EXCLUSIVE).orElseThrow());
+                return "jammed";
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
         }
 
         /** Takes and releases as fast as it can, for somebody to kill it anywhere in between. */

@@ -3,14 +3,18 @@ package io.holdfast.file;
 import static io.holdfast.file.StoreClient.TTL;
 import static io.holdfast.file.StoreClient.soon;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.holdfast.Demand;
 import io.holdfast.LossReason;
+import io.holdfast.StoreUnavailableException;
 import io.holdfast.spi.Answer;
+import io.holdfast.spi.Deadline;
 import io.holdfast.spi.Grant;
 import io.holdfast.spi.ReleaseAnswer;
 import io.holdfast.spi.RenewalAnswer;
+import io.holdfast.spi.TimeSource;
 import java.io.File;
 import java.io.IOException;
 import java.net.URL;
@@ -66,6 +70,19 @@ class SeparateProcessesTest {
     @Test
     void p1ProcessesExcludeEachOtherAndTokensGrowInOrderOfHolding() throws IOException {
         countWith(4, 250);
+    }
+
+    /** No ticket is renewed here: a waiter that is not told in time loses its place, and the child fails. */
+    @Test
+    void p6EveryWaiterOfTwoContendingProcessesIsTold() throws IOException {
+        ChildProcess one = child();
+        ChildProcess other = child();
+
+        one.say("churn job 4000");
+        other.say("churn job 4000");
+
+        assertThat(one.hear()).isEqualTo("churned");
+        assertThat(other.hear()).isEqualTo("churned");
     }
 
     @Test
@@ -211,6 +228,38 @@ class SeparateProcessesTest {
     }
 
     @Test
+    void aProcessStoppedUnderTheGuardHoldsUpItsLockOnlyAndGrantsNothingTwice()
+            throws IOException, InterruptedException {
+        Grant held = here.take("job");
+        ChildProcess stopped = child();
+        assertThat(stopped.ask("jam job")).isEqualTo("jammed");
+        Deadline brief = Deadline.after(TimeSource.system(), Duration.ofMillis(300));
+
+        assertThatThrownBy(() -> here.store.attempt(here.request("job", Demand.exclusive(), TTL), brief))
+                .isInstanceOf(StoreUnavailableException.class)
+                .hasMessageContaining("guard");
+        here.release(here.take("other"));
+        stopped.close();
+
+        assertThat(here.renew(held)).isInstanceOf(RenewalAnswer.Extended.class);
+        assertThat(here.attempt("job")).isInstanceOf(Answer.Refused.class);
+    }
+
+    @Test
+    void p1WithoutItsProofOfLifeAProcessIsNotTakenForDead() throws IOException, InterruptedException {
+        ChildProcess holder = child();
+        assertThat(holder.ask("try job 1500")).startsWith("granted");
+        for (Path life : lives()) {
+            Files.delete(life);
+        }
+
+        assertThat(here.attempt("job")).isInstanceOf(Answer.Refused.class);
+        holder.close();
+        assertThat(here.attempt("job")).isInstanceOf(Answer.Refused.class);
+        assertThat(here.want("job", TTL)).succeedsWithin(Duration.ofSeconds(20));
+    }
+
+    @Test
     void p6TicketsOfSeveralProcessesAreServedInOrderOfArrival() throws IOException {
         List<ChildProcess> line = List.of(child(), child(), child());
         Grant held = here.take("job");
@@ -312,19 +361,19 @@ class SeparateProcessesTest {
         ChildProcess killed = child();
         assertThat(killed.ask("try job 3600000")).startsWith("granted");
         here.view("job");
-        assertThat(lives()).isEqualTo(2);
+        assertThat(lives()).hasSize(2);
         killed.close();
 
         assertThat(here.store.prune(Duration.ZERO, soon())).isEqualTo(1);
 
-        assertThat(lives()).isEqualTo(1);
+        assertThat(lives()).hasSize(1);
         here.take("job", Demand.exclusive(), TTL);
     }
 
-    private long lives() throws IOException {
+    private List<Path> lives() throws IOException {
         try (Stream<Path> files = Files.list(locks)) {
             return files.filter(file -> file.getFileName().toString().startsWith(".life-"))
-                    .count();
+                    .toList();
         }
     }
 }
