@@ -1,0 +1,251 @@
+package io.holdfast.redis;
+
+import static io.holdfast.redis.TopologyConformanceTest.clusterUri;
+import static io.holdfast.redis.TopologyConformanceTest.sentinelUri;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.holdfast.DistributedLock;
+import io.holdfast.Holdfast;
+import io.holdfast.Lease;
+import io.holdfast.LockOptions;
+import io.holdfast.UnknownOutcomeException;
+import io.holdfast.servers.RedisCluster;
+import io.holdfast.servers.RedisReplicaSet;
+import io.holdfast.servers.RedisServer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicLong;
+import org.awaitility.Awaitility;
+import org.awaitility.core.ConditionFactory;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import redis.clients.jedis.RedisClient;
+
+@DisplayName("Failover, and what asynchronous replication can lose")
+class FailoverTest {
+
+    private static final Duration DOWN_AFTER = Duration.ofSeconds(1);
+    private static final LockOptions TTL_6S = LockOptions.defaults().withTtl(Duration.ofSeconds(6));
+    private static final LockOptions TTL_20S = LockOptions.defaults().withTtl(Duration.ofSeconds(20));
+
+    private final List<Runnable> opened = new ArrayList<>();
+
+    @AfterEach
+    void close() {
+        for (int i = opened.size() - 1; i >= 0; i--) {
+            opened.get(i).run();
+        }
+    }
+
+    private Holdfast client(String uri) {
+        Holdfast client = Holdfast.builder()
+                .store(uri)
+                .closeTimeout(Duration.ofSeconds(1))
+                .connect();
+        opened.add(client::close);
+        return client;
+    }
+
+    private RedisReplicaSet replicaSet() {
+        RedisReplicaSet set =
+                RedisReplicaSet.builder().replicas(1).downAfter(DOWN_AFTER).start();
+        opened.add(set::close);
+        return set;
+    }
+
+    private static ConditionFactory await() {
+        return Awaitility.await().atMost(Duration.ofSeconds(30)).pollInterval(Duration.ofMillis(20));
+    }
+
+    /** Acquires as soon as somebody serves again. */
+    private static Lease acquireEventually(DistributedLock lock) {
+        CompletableFuture<Lease> acquired = new CompletableFuture<>();
+        await().ignoreExceptions()
+                .until(() -> lock.tryAcquire(Duration.ofSeconds(1))
+                        .map(acquired::complete)
+                        .orElse(false));
+        return acquired.join();
+    }
+
+    private static void awaitReplication(RedisServer primary) {
+        try (RedisClient redis = RedisClient.create("127.0.0.1", primary.port())) {
+            redis.set("marker", "x");
+            await().until(() -> RedisTest.command(redis, "WAIT", "1", "100") instanceof Long count && count == 1);
+        }
+    }
+
+    @Test
+    void sentinelClientsGoOnAfterThePromotionWithLocksHeldWaitedForAndRenewed() throws Exception {
+        RedisReplicaSet set = replicaSet();
+        Holdfast holder = client(sentinelUri(set));
+        Holdfast other = client(sentinelUri(set));
+        Lease held = holder.lock("held", TTL_20S).acquire();
+        CompletableFuture<Lease> waiting = other.lock("held", TTL_20S).acquireAsync();
+        await().until(() -> !holder.lock("held").inspect().waiters().isEmpty());
+        RedisServer old = set.primary();
+        awaitReplication(old);
+
+        old.kill();
+        RedisServer promoted = set.primary();
+        long promotedAt = System.nanoTime();
+
+        assertThat(promoted).isNotSameAs(old);
+        acquireEventually(other.lock("another", TTL_20S)).close();
+        assertThat(Duration.ofNanos(System.nanoTime() - promotedAt)).isLessThan(Duration.ofSeconds(10));
+        assertThat(held.isValid()).isTrue();
+        assertThat(waiting).isNotDone();
+        held.release();
+        Lease next = waiting.get(20, TimeUnit.SECONDS);
+        assertThat(next.token()).isGreaterThan(held.token());
+    }
+
+    @Test
+    void withoutReplicasConfirmedAFailoverCanGrantTwiceAndTheTokenTells() throws Exception {
+        RedisReplicaSet set = replicaSet();
+        Holdfast first = client(sentinelUri(set));
+        Holdfast second = client(sentinelUri(set));
+        DistributedLock lock = first.lock("stock", TTL_20S);
+        lock.acquire().close();
+        RedisServer old = set.primary();
+        awaitReplication(old);
+        RedisServer replica = set.replicas().get(0);
+
+        detach(replica);
+        Lease early = lock.acquire();
+        AtomicBoolean told = new AtomicBoolean();
+        early.onLost(loss -> told.set(true));
+        old.kill();
+        set.primary();
+        Lease late = acquireEventually(second.lock("stock", TTL_20S));
+
+        // Two leases at once: this is what the documentation warns of. A resource that checks tokens is safe.
+        boolean both = early.isValid() && late.isValid();
+        assertThat(both || told.get()).isTrue();
+        assertThat(late.token()).isGreaterThan(early.token());
+        AtomicLong fence = new AtomicLong();
+        assertThat(passes(fence, late.token())).isTrue();
+        assertThat(passes(fence, early.token())).isFalse();
+        await().untilTrue(told);
+        assertThat(early.isValid()).isFalse();
+        assertThat(late.isValid()).isTrue();
+    }
+
+    /** From now on the replica hears nothing of its primary, as if the network between them had failed. */
+    private static void detach(RedisServer replica) {
+        try (RedisClient redis = RedisClient.create("127.0.0.1", replica.port())) {
+            RedisTest.command(redis, "REPLICAOF", "127.0.0.1", "1");
+        }
+    }
+
+    private static boolean passes(AtomicLong fence, long token) {
+        return fence.getAndAccumulate(token, Math::max) <= token;
+    }
+
+    @Test
+    void withReplicasConfirmedAGrantTheReplicaDoesNotHaveDoesNotCount() throws Exception {
+        RedisReplicaSet set = replicaSet();
+        Holdfast client = client(sentinelUri(set) + "?replicas=1&timeout=1s");
+        DistributedLock lock = client.lock("stock", TTL_6S);
+        try (Lease fine = lock.acquire()) {
+            assertThat(fine.isValid()).isTrue();
+        }
+        RedisServer replica = set.replicas().get(0);
+
+        replica.pause();
+        assertThatThrownBy(() -> lock.tryAcquire(Duration.ofSeconds(1)))
+                .isInstanceOf(UnknownOutcomeException.class)
+                .hasMessageContaining("0 of 1 replicas");
+        replica.resume();
+
+        await().untilAsserted(() -> assertThat(lock.inspect().isHeld()).isFalse());
+        acquireEventually(lock).close();
+    }
+
+    @Test
+    void withReplicasConfirmedAPushedGrantIsConfirmedToo() throws Exception {
+        RedisReplicaSet set = replicaSet();
+        Holdfast holder = client(sentinelUri(set) + "?replicas=1");
+        Lease held = holder.lock("stock", TTL_20S).acquire();
+        CompletableFuture<Lease> waiting =
+                client(sentinelUri(set) + "?replicas=1").lock("stock", TTL_20S).acquireAsync();
+        await().until(() -> !holder.lock("stock").inspect().waiters().isEmpty());
+
+        held.release();
+
+        assertThat(waiting.get(20, TimeUnit.SECONDS).isValid()).isTrue();
+    }
+
+    @Test
+    void aDeadShardDelaysNobodyElseAndItsReplicaTakesOver() throws Exception {
+        RedisCluster cluster = RedisCluster.builder()
+                .replicasPerShard(1)
+                .nodeTimeout(Duration.ofSeconds(2))
+                .start();
+        opened.add(cluster::close);
+        Holdfast client = client(clusterUri(cluster));
+        RedisServer victim = cluster.primaryFor("holdfast:doomed-0");
+        List<Lease> spared = new ArrayList<>();
+        List<Lease> doomed = new ArrayList<>();
+        for (int i = 0; i < 30; i++) {
+            String name = "doomed-" + i;
+            Lease lease = client.lock(name, TTL_20S).acquire();
+            (cluster.primaryFor("holdfast:" + name) == victim ? doomed : spared).add(lease);
+        }
+        assertThat(doomed).isNotEmpty();
+        assertThat(spared).isNotEmpty();
+        Holdfast other = client(clusterUri(cluster));
+        CompletableFuture<Lease> waiting =
+                other.lock(doomed.get(0).name(), TTL_20S).acquireAsync();
+        await().until(() ->
+                !client.lock(doomed.get(0).name()).inspect().waiters().isEmpty());
+
+        victim.kill();
+
+        // While the shard is dead, others are as quick as before.
+        Lease elsewhere = spared.remove(0);
+        long start = System.nanoTime();
+        elsewhere.release();
+        client.lock(elsewhere.name(), TTL_20S).acquire().close();
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(2));
+
+        cluster.primaryFor("holdfast:doomed-0");
+        long promotedAt = System.nanoTime();
+        Lease again = acquireEventually(client.lock(sameShardAs(cluster, doomed), TTL_20S));
+        assertThat(Duration.ofNanos(System.nanoTime() - promotedAt)).isLessThan(Duration.ofSeconds(10));
+        again.close();
+        doomed.get(0).release();
+        assertThat(waiting.get(30, TimeUnit.SECONDS).token())
+                .isGreaterThan(doomed.get(0).token());
+        assertThat(spared).allMatch(Lease::isValid);
+    }
+
+    private static String sameShardAs(RedisCluster cluster, List<Lease> leases) {
+        RedisServer shard = cluster.primaryFor("holdfast:" + leases.get(0).name());
+        for (int i = 0; ; i++) {
+            if (cluster.primaryFor("holdfast:free-" + i) == shard) {
+                return "free-" + i;
+            }
+        }
+    }
+
+    @Test
+    void viewsOfAClusterCoverAllShards() throws Exception {
+        RedisCluster cluster = RedisCluster.start();
+        opened.add(cluster::close);
+        Holdfast client = client(clusterUri(cluster));
+        for (int i = 0; i < 12; i++) {
+            client.lock("job-" + i).acquire();
+        }
+
+        assertThat(client.locks("job-")).hasSize(12);
+        assertThat(Optional.of(client.administration().prune(Duration.ofDays(1))))
+                .contains(0);
+    }
+}

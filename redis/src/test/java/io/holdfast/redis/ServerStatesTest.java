@@ -1,0 +1,317 @@
+package io.holdfast.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.holdfast.DistributedLock;
+import io.holdfast.Holdfast;
+import io.holdfast.Lease;
+import io.holdfast.LockException;
+import io.holdfast.LockOptions;
+import io.holdfast.ReleaseResult;
+import io.holdfast.StoreUnavailableException;
+import io.holdfast.UnknownOutcomeException;
+import io.holdfast.Waiting;
+import io.holdfast.servers.RedisServer;
+import io.holdfast.servers.RedisServer.Fsync;
+import io.holdfast.spi.Answer;
+import io.holdfast.spi.Grant;
+import io.holdfast.spi.RenewalAnswer;
+import io.holdfast.spi.Ticket;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import java.util.logging.Handler;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import redis.clients.jedis.RedisClient;
+
+@DisplayName("Servers that are full, forgetful, slow, closed or not there")
+class ServerStatesTest extends RedisTest {
+
+    private String name;
+
+    @BeforeEach
+    void pickName() {
+        name = name();
+    }
+
+    private RedisServer running(RedisServer.Builder builder) {
+        return closing(builder.start(), RedisServer::close);
+    }
+
+    private Holdfast holdfast(String uri) {
+        return closing(
+                Holdfast.builder()
+                        .store(uri)
+                        .closeTimeout(Duration.ofMillis(500))
+                        .connect(),
+                Holdfast::close);
+    }
+
+    private static void isTimely(
+            Duration limit, ThrowingCallable call, Class<? extends Throwable> failure, String... says) {
+        long start = System.nanoTime();
+        assertThatThrownBy(call).isInstanceOf(failure).hasMessageContainingAll(says);
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(limit.plusSeconds(1));
+    }
+
+    @Test
+    void aFullServerRefusesNewLocksAndStillRenewsAndReleases() {
+        RedisServer full = running(RedisServer.builder().maxMemory("4mb", "noeviction"));
+        TestClient client = client(full.uri());
+        Grant held = client.grant(name);
+        TestClient.Place waiting = client.enqueue(name);
+        try (RedisClient redis = RedisClient.create("127.0.0.1", full.port())) {
+            fill(redis);
+
+            assertThatThrownBy(() -> client.attempt(name()))
+                    .isInstanceOf(StoreUnavailableException.class)
+                    .hasMessageContaining("out of memory");
+            assertThatThrownBy(() -> client.enqueue(name()))
+                    .isInstanceOf(StoreUnavailableException.class)
+                    .hasMessageContaining("out of memory");
+            assertThat(client.renew(held)).isInstanceOf(RenewalAnswer.Extended.class);
+            assertThat(client.renew((Ticket) waiting.ticket())).isInstanceOf(RenewalAnswer.Extended.class);
+            client.release(held);
+            await().until(waiting.heard()::isGranted);
+        }
+    }
+
+    private static void fill(RedisClient redis) {
+        String block = "x".repeat(100_000);
+        assertThatThrownBy(() -> {
+                    for (int i = 0; i < 1000; i++) {
+                        redis.set("filler-" + i, block);
+                    }
+                })
+                .hasMessageContaining("OOM");
+        assertThatThrownBy(() -> {
+                    for (int i = 0; i < 100_000; i++) {
+                        redis.set("small-" + i, "x");
+                    }
+                })
+                .hasMessageContaining("OOM");
+    }
+
+    @Test
+    void anEvictingPolicyIsWarnedAbout() throws Exception {
+        RedisServer evicting = running(RedisServer.builder().maxMemory("50mb", "allkeys-lru"));
+        List<String> warnings = new CopyOnWriteArrayList<>();
+        Handler handler = new Handler() {
+            @Override
+            public void publish(LogRecord record) {
+                warnings.add(record.getMessage() + " " + List.of(record.getParameters()));
+            }
+
+            @Override
+            public void flush() {}
+
+            @Override
+            public void close() {}
+        };
+        Logger logger = Logger.getLogger(Census.class.getName());
+        logger.addHandler(handler);
+        try {
+            holdfast(evicting.uri()).lock(name).acquire().close();
+
+            await().untilAsserted(() ->
+                    assertThat(warnings).singleElement().asString().contains("allkeys-lru"));
+        } finally {
+            logger.removeHandler(handler);
+        }
+    }
+
+    @Test
+    void aWrongPasswordIsSaidAtOnce() {
+        RedisServer closed = running(RedisServer.builder().password("right"));
+
+        isTimely(
+                Duration.ofSeconds(2),
+                () -> holdfast("redis://:wrong@127.0.0.1:" + closed.port())
+                        .lock(name)
+                        .acquire(),
+                StoreUnavailableException.class,
+                name,
+                "password");
+        isTimely(
+                Duration.ofSeconds(2),
+                () -> holdfast("redis://127.0.0.1:" + closed.port()).lock(name).acquire(),
+                StoreUnavailableException.class,
+                name,
+                "password");
+    }
+
+    @Test
+    void aMissingPermissionIsSaidAtOnce() {
+        RedisServer strict = running(RedisServer.builder()
+                .acl("user default on nopass +@all ~* &*", "user poor on >secret ~other:* +@all &*"));
+
+        isTimely(
+                Duration.ofSeconds(2),
+                () -> holdfast("redis://poor:secret@127.0.0.1:" + strict.port())
+                        .lock(name)
+                        .acquire(),
+                StoreUnavailableException.class,
+                name,
+                "permission");
+    }
+
+    @Test
+    void aUserWithoutPubSubRightsCanStillPoll() throws Exception {
+        RedisServer strict = running(RedisServer.builder()
+                .acl(
+                        "user default on nopass +@all ~* &*",
+                        "user mute on >secret ~holdfast:* ~{holdfast:* resetchannels -@all +@scripting +@read +@write"
+                                + " +@connection +time +info"));
+        LockOptions polling = LockOptions.defaults().withWaiting(Waiting.poll());
+        Holdfast client = holdfast("redis://mute:secret@127.0.0.1:" + strict.port());
+        Lease held = client.lock(name, polling).acquire();
+        CompletableFuture<Lease> waiting = holdfast("redis://mute:secret@127.0.0.1:" + strict.port())
+                .lock(name, polling)
+                .acquireAsync();
+
+        held.release();
+
+        assertThat(waiting.get(10, TimeUnit.SECONDS).isValid()).isTrue();
+    }
+
+    @Test
+    void aKeyOfAnotherTypeIsNamed() {
+        redis.set(keys(name).queue(), "not a queue");
+
+        isTimely(
+                Duration.ofSeconds(2),
+                () -> holdfast(server.uri()).lock(name).acquire(),
+                StoreUnavailableException.class,
+                name,
+                "holds something else");
+    }
+
+    @Test
+    void aHostWhereNothingListensIsSaidAtOnce() {
+        isTimely(
+                Duration.ofSeconds(2),
+                () -> holdfast("redis://127.0.0.1:1").lock(name).acquire(),
+                StoreUnavailableException.class,
+                name,
+                "cannot connect to 127.0.0.1:1");
+    }
+
+    @Test
+    void anUnknownHostIsSaid() {
+        isTimely(
+                Duration.ofSeconds(6),
+                () -> holdfast("redis://no-such-host.invalid").lock(name).acquire(),
+                StoreUnavailableException.class,
+                name,
+                "no-such-host.invalid");
+    }
+
+    @Test
+    void aHostThatAcceptsAndNeverAnswersIsAnErrorAtTheDeadline() throws Exception {
+        try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
+            DistributedLock lock = holdfast("redis://127.0.0.1:" + silent.getLocalPort() + "?timeout=30s")
+                    .lock(name);
+
+            isTimely(Duration.ofMillis(300), () -> lock.tryAcquire(Duration.ofMillis(300)), LockException.class, name);
+        }
+    }
+
+    @Test
+    void aClusterNodeSaysToUseACluster() {
+        RedisServer alone = running(RedisServer.builder().setting("cluster-enabled", "yes"));
+
+        assertThatThrownBy(() -> holdfast(alone.uri()).lock(name).acquire())
+                .isInstanceOf(StoreUnavailableException.class);
+    }
+
+    @Test
+    void aServerThatSleepsPastTheDeadlineIsAnUnknownOutcomeThatIsUndone() throws Exception {
+        RedisServer sleepy = running(RedisServer.builder().setting("enable-debug-command", "local"));
+        DistributedLock lock =
+                holdfast(sleepy.uri()).lock(name, LockOptions.defaults().withTtl(Duration.ofSeconds(3)));
+        lock.acquire().close();
+        try (RedisClient redis = RedisClient.create("127.0.0.1", sleepy.port())) {
+            CompletableFuture<Object> sleep =
+                    CompletableFuture.supplyAsync(() -> command(redis, "DEBUG", "SLEEP", "1.5"));
+            CompletableFuture<Object> asleep = CompletableFuture.supplyAsync(() -> {
+                await().until(() -> isSlow(sleepy));
+                return "asleep";
+            });
+            asleep.get(10, TimeUnit.SECONDS);
+
+            assertThatThrownBy(() -> lock.tryAcquire(Duration.ofMillis(200)))
+                    .isInstanceOf(UnknownOutcomeException.class);
+
+            sleep.get(10, TimeUnit.SECONDS);
+            await().untilAsserted(() -> assertThat(lock.inspect().isHeld()).isFalse());
+        }
+    }
+
+    private static boolean isSlow(RedisServer at) {
+        try (TestClient probe = new TestClient("redis://127.0.0.1:" + at.port())) {
+            probe.store.view("probe", probe.within(Duration.ofMillis(100)));
+            return false;
+        } catch (LockException e) {
+            return true;
+        }
+    }
+
+    @Test
+    void aClientPauseShorterThanTheTtlCostsNobodyTheLock() throws Exception {
+        RedisServer paused = running(RedisServer.builder());
+        LockOptions options = LockOptions.defaults().withTtl(Duration.ofSeconds(6));
+        Lease held = holdfast(paused.uri()).lock(name, options).acquire();
+        try (RedisClient redis = RedisClient.create("127.0.0.1", paused.port())) {
+            command(redis, "CLIENT", "PAUSE", "2500", "ALL");
+        }
+        CompletableFuture<Lease> next =
+                holdfast(paused.uri()).lock(name, options).acquireAsync();
+        long pausedAt = System.nanoTime();
+
+        await().until(() -> System.nanoTime() - pausedAt > Duration.ofSeconds(3).toNanos());
+
+        assertThat(held.isValid()).isTrue();
+        assertThat(held.release()).isEqualTo(ReleaseResult.RELEASED);
+        assertThat(next.get(20, TimeUnit.SECONDS).isValid()).isTrue();
+    }
+
+    @Test
+    void appendFsyncAlwaysKeepsLockQueueAndCounterOverAKill() {
+        RedisServer durable = running(RedisServer.builder().appendOnly(Fsync.ALWAYS));
+        TestClient client = client(durable.uri());
+        Grant held = client.grant(name);
+        TestClient.Place waiting = client.enqueue(name);
+
+        durable.kill();
+        durable.restart();
+
+        assertThat(client.attempt(name)).isInstanceOf(Answer.Refused.class);
+        assertThat(client.renew(held)).isInstanceOf(RenewalAnswer.Extended.class);
+        client.release(held);
+        await().until(waiting.heard()::isGranted);
+    }
+
+    @Test
+    void withoutPersistenceARestartForgetsLocksButTokensStillGrow() {
+        RedisServer forgetful = running(RedisServer.builder());
+        TestClient client = client(forgetful.uri());
+        Grant held = client.grant(name);
+
+        forgetful.kill();
+        forgetful.restart();
+        Grant next = client.grant(name);
+
+        assertThat(next.token()).isGreaterThan(held.token());
+        assertThat(client.renew(held)).isInstanceOf(RenewalAnswer.Gone.class);
+    }
+}
