@@ -183,6 +183,7 @@ class TcpProxyTest {
     @Test
     void acceptsButDoesNotReachTheServerWhileCut() {
         proxy.cut();
+        long before = connectionsSeenByServer();
         assertThatThrownBy(() -> {
                     try (Jedis jedis = client(SHORT_MILLIS)) {
                         jedis.ping();
@@ -190,6 +191,9 @@ class TcpProxyTest {
                 })
                 .isInstanceOf(JedisConnectionException.class)
                 .hasRootCauseInstanceOf(SocketTimeoutException.class);
+        assertThat(connectionsSeenByServer())
+                .as("connections, that of the question itself included")
+                .isEqualTo(before + 1);
         proxy.heal();
         try (Jedis jedis = client(LONG_MILLIS)) {
             assertThat(jedis.ping()).isEqualTo("PONG");
@@ -331,6 +335,10 @@ class TcpProxyTest {
         return new Jedis(
                 new HostAndPort("127.0.0.1", proxy.port()),
                 DefaultJedisClientConfig.builder().timeoutMillis(timeoutMillis).build());
+    }
+
+    private static long connectionsSeenByServer() {
+        return Long.parseLong(redis.info("INFO", "stats").get("total_connections_received"));
     }
 
     private static String direct(String key) {
