@@ -1,0 +1,19 @@
+package io.holdfast.zookeeper;
+
+import java.time.Duration;
+import org.apache.zookeeper.Watcher;
+import org.apache.zookeeper.ZooKeeper;
+
+/** A client the user already has: never closed by us, never replaced when its session ends. */
+record GivenClient(ZooKeeper client) implements Connector {
+
+    @Override
+    public ZooKeeper connect(Duration timeout, Watcher watcher, ConnectAttempts attempts) {
+        return client;
+    }
+
+    @Override
+    public boolean isOwn() {
+        return false;
+    }
+}

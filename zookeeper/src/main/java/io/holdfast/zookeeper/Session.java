@@ -1,0 +1,503 @@
+package io.holdfast.zookeeper;
+
+import io.holdfast.StoreUnavailableException;
+import io.holdfast.spi.Deadline;
+import io.holdfast.spi.OwnerId;
+import io.holdfast.spi.StoreContext;
+import io.holdfast.zookeeper.SessionOverException.Ending;
+import java.io.IOException;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.function.Function;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.Watcher.Event.KeeperState;
+import org.apache.zookeeper.ZooKeeper;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One session at the servers and all places in line that live by it.
+ *
+ * <pre>
+ *   CONNECTING ──► CONNECTED ◄──► SUSPENDED
+ *        │             │              │
+ *        └─────────────┴──► ENDED ◄───┘
+ * </pre>
+ *
+ * <p>SUSPENDED is a lost connection: the servers keep the session for the rest of its timeout, requests wait for another
+ * connection. ENDED is final; every place is told. An object is one session for its whole life: a place never finds itself
+ * in another one. Thread-safe; nothing here waits on ZooKeeper's event thread or the client's timer.
+ */
+final class Session {
+
+    private static final Logger LOG = System.getLogger(Session.class.getName());
+
+    private enum State {
+        CONNECTING,
+        CONNECTED,
+        SUSPENDED,
+        ENDED
+    }
+
+    private final Settings settings;
+    private final StoreContext context;
+    private final Duration ttl;
+    private final ConnectAttempts attempts;
+    private final Touches touches;
+    private final WatchHub hub = new WatchHub(this::heard);
+    private final ConcurrentHashMap<OwnerId, Place> places = new ConcurrentHashMap<>();
+    /** Places whose node may still be there although nobody wants it, and since when. */
+    private final ConcurrentHashMap<Place, Long> orphans = new ConcurrentHashMap<>();
+
+    private final Set<Runnable> uponReconnect = ConcurrentHashMap.newKeySet();
+    private final long sweepNanos;
+
+    private volatile @Nullable ZooKeeper client;
+    private volatile @Nullable Wire wire;
+    private volatile StoreContext.@Nullable Alarm alarm;
+    private volatile long nextSweepNanos;
+    private volatile @Nullable Thread closer;
+
+    // Guarded by this.
+    private State state = State.CONNECTING;
+    private CompletableFuture<Void> stateChange = new CompletableFuture<>();
+    private @Nullable Ending ending;
+    private String endingDetail = "";
+
+    Session(Settings settings, StoreContext context, Duration ttl) {
+        this.settings = settings;
+        this.context = context;
+        this.ttl = ttl;
+        this.attempts = new ConnectAttempts(context.time());
+        this.touches = new Touches(settings.tick());
+        this.sweepNanos = ttl.toNanos() / 3;
+        this.nextSweepNanos = context.time().nanoTime() + sweepNanos;
+    }
+
+    /** Begins to connect, on a thread of its own: loading classes and the like must not cost a caller its deadline. */
+    void start() {
+        // ZooKeeper's client names its threads after the one that makes it.
+        Thread starter = new Thread(this::connect, "holdfast-" + context.clientName() + "-zookeeper");
+        starter.setDaemon(true);
+        starter.start();
+    }
+
+    Settings settings() {
+        return settings;
+    }
+
+    StoreContext context() {
+        return context;
+    }
+
+    Duration ttl() {
+        return ttl;
+    }
+
+    WatchHub hub() {
+        return hub;
+    }
+
+    /** To be called only once the session has been ready. */
+    Wire wire() {
+        Wire known = wire;
+        if (known == null) {
+            throw new IllegalStateException("not connected yet");
+        }
+        return known;
+    }
+
+    /** The servers keep the session at least its timeout from then on. */
+    long baseNanos() {
+        return touches.baseNanos();
+    }
+
+    synchronized boolean isEnded() {
+        return state == State.ENDED;
+    }
+
+    boolean isIdle() {
+        return places.isEmpty() && orphans.isEmpty();
+    }
+
+    /** Waits until there is a connection. */
+    void awaitReady(String lock, Deadline deadline) throws SessionOverException {
+        while (true) {
+            CompletableFuture<Void> change;
+            State now;
+            synchronized (this) {
+                if (ending != null) {
+                    throw new SessionOverException(ending, endingDetail);
+                }
+                if (state == State.CONNECTED) {
+                    return;
+                }
+                now = state;
+                change = stateChange;
+            }
+            try {
+                Wire.await(change, deadline);
+            } catch (KeeperException e) {
+                throw new StoreUnavailableException(
+                        lock,
+                        now == State.SUSPENDED
+                                ? "the connection to " + settings.store() + " is lost and not back in time"
+                                : "no server of " + settings.store() + " answered in time");
+            }
+        }
+    }
+
+    /** A place is registered before its node is asked for, so whatever happens to the session reaches it. */
+    void register(Place place) throws SessionOverException {
+        places.put(place.owner(), place);
+        synchronized (this) {
+            if (ending == null) {
+                return;
+            }
+        }
+        places.remove(place.owner(), place);
+        throw new SessionOverException(Ending.EXPIRED, endingDetail);
+    }
+
+    @Nullable
+    Place find(OwnerId owner) {
+        Place place = places.get(owner);
+        if (place != null) {
+            return place;
+        }
+        return orphans.keySet().stream()
+                .filter(orphan -> orphan.owner().equals(owner))
+                .findFirst()
+                .orElse(null);
+    }
+
+    /** Nothing of the place is left at the servers. */
+    void forget(Place place) {
+        places.remove(place.owner(), place);
+        orphans.remove(place);
+    }
+
+    /** Something of the place may be left, or may yet appear: it is looked for and removed until that is settled. */
+    void orphan(Place place) {
+        orphans.putIfAbsent(place, context.time().nanoTime());
+        places.remove(place.owner(), place);
+        if (isEnded()) {
+            orphans.remove(place);
+        }
+    }
+
+    /** A write: once it is answered, a quorum had the session alive after it was sent. */
+    <T> CompletableFuture<T> write(Function<Wire, CompletableFuture<T>> request) {
+        long sentNanos = context.time().nanoTime();
+        return request.apply(wire()).thenApply(answer -> {
+            touches.committed(sentNanos);
+            return answer;
+        });
+    }
+
+    /** A write that changes nothing. That its node does not exist is found by the leader, and agreed on by a quorum. */
+    CompletableFuture<Void> prove() {
+        return write(wire -> unlessMissing(wire.write(settings.beacon()).thenApply(nothing -> true), false))
+                .thenAccept(existed -> {});
+    }
+
+    /** Whether there was such a node. */
+    CompletableFuture<Boolean> delete(String path) {
+        return write(wire -> unlessMissing(wire.delete(path).thenApply(nothing -> true), false));
+    }
+
+    CompletableFuture<Wire.Created> create(String path, byte[] data, CreateMode mode) {
+        return write(wire -> wire.create(path, data, settings.acl(), mode));
+    }
+
+    /**
+     * Removes whatever there is of a place; completes when nothing is left and nothing can appear any more. Whether there
+     * was something.
+     */
+    CompletableFuture<Boolean> settle(Place place) {
+        String path = place.path();
+        CompletableFuture<Boolean> removal = path != null ? delete(path) : findAndDelete(place);
+        return removal.whenComplete((existed, failure) -> {
+            if (failure == null) {
+                forget(place);
+            } else if (Wire.isUnknown(Wire.code(failure))) {
+                place.deletionUnanswered();
+            }
+        });
+    }
+
+    private CompletableFuture<Boolean> findAndDelete(Place place) {
+        // The write comes first: what an earlier connection has sent is either before it in the servers' log, so that
+        // the
+        // listing shows it, or refused because the session has moved on.
+        CompletableFuture<Void> barrier = prove();
+        CompletableFuture<List<String>> listing = unlessMissing(wire().children(place.directory(), null), List.of());
+        return barrier.thenCombine(listing, (proven, nodes) -> Line.of(nodes).of(place.uuid()))
+                .thenCompose(found -> found.isPresent()
+                        ? delete(place.directory() + "/" + found.get().node())
+                        : CompletableFuture.completedFuture(false));
+    }
+
+    /** Makes an orphan of the place and removes it, now if there is a connection, else with the next sweep. */
+    void settleInBackground(Place place) {
+        orphan(place);
+        if (isConnected()) {
+            inBackground(() -> settleQuietly(place));
+        }
+    }
+
+    /** Runs once, on the next connection of this session, if there is one. */
+    void afterReconnect(Runnable task) {
+        uponReconnect.add(task);
+        synchronized (this) {
+            if (state != State.CONNECTED) {
+                return;
+            }
+        }
+        if (uponReconnect.remove(task)) {
+            inBackground(task);
+        }
+    }
+
+    /** Whatever a request failed with; an expired session is noticed here too, should its event be late. */
+    void failed(Throwable failure) {
+        if (Wire.code(failure) == Code.SESSIONEXPIRED) {
+            end(Ending.EXPIRED, "the session expired at the servers");
+        }
+    }
+
+    /** Gives up waiting for the servers to end it: no place of it counts any more. */
+    void end(Ending newEnding, String detail) {
+        synchronized (this) {
+            if (ending != null) {
+                return;
+            }
+            ending = settings.connector().isOwn() || newEnding != Ending.EXPIRED ? newEnding : Ending.FOR_GOOD;
+            endingDetail = detail;
+            enter(State.ENDED);
+        }
+        if (newEnding != Ending.FOR_GOOD) {
+            LOG.log(Level.WARNING, () -> "ZooKeeper session of " + settings.store() + " ended: " + detail);
+        }
+        StoreContext.Alarm pulse = alarm;
+        if (pulse != null) {
+            pulse.cancel();
+        }
+        List.copyOf(places.values()).forEach(place -> place.sessionEnded(detail));
+        places.clear();
+        orphans.clear();
+        uponReconnect.clear();
+        closeClient();
+    }
+
+    /** Waits until the servers have heard of the end, or cannot be reached, but not for long. */
+    void awaitClosed(Deadline deadline) {
+        Thread thread = closer;
+        if (thread == null) {
+            return;
+        }
+        try {
+            thread.join(Math.max(1, deadline.remaining().toMillis()));
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    private void connect() {
+        try {
+            ZooKeeper opened = settings.connector().connect(ttl, hub, attempts);
+            wire = new Wire(opened);
+            client = opened;
+            if (isEnded()) {
+                closeClient();
+                return;
+            }
+            if (!settings.connector().isOwn()) {
+                // State events reach every watcher, and this watch never fires for anything else.
+                wire().exists(settings.beacon(), hub);
+            } else if (opened.getState().isConnected()) {
+                // Connected before the line above: the event found no client and was passed over.
+                heard(KeeperState.SyncConnected);
+            }
+            pulse();
+        } catch (IOException | RuntimeException e) {
+            LOG.log(Level.WARNING, () -> "Cannot make a ZooKeeper client for " + settings.store(), e);
+            end(Ending.NOT_AUTHENTICATED, "no ZooKeeper client could be made: " + e);
+        }
+    }
+
+    /** On ZooKeeper's event thread, in order with the answers to requests. */
+    private void heard(KeeperState news) {
+        switch (news) {
+            case SyncConnected -> connected();
+            case Disconnected -> disconnected();
+            case Expired -> end(Ending.EXPIRED, "the session expired at the servers");
+            case AuthFailed -> end(Ending.NOT_AUTHENTICATED, settings.store() + " did not accept our credentials");
+            case Closed -> end(Ending.FOR_GOOD, "the ZooKeeper client was closed");
+            default -> LOG.log(Level.DEBUG, () -> "ZooKeeper session of " + settings.store() + ": " + news);
+        }
+    }
+
+    private void connected() {
+        ZooKeeper connectedClient = client;
+        if (connectedClient == null) {
+            return;
+        }
+        attempts.connectedNanos().ifPresent(touches::connected);
+        int given = connectedClient.getSessionTimeout();
+        if (given != ttl.toMillis()) {
+            end(
+                    Ending.OTHER_TIMEOUT,
+                    "its ttl is the ZooKeeper session timeout, and for " + ttl.toMillis() + " ms asked "
+                            + settings.store() + " gives " + given + " ms. Use a ttl of "
+                            + given + " ms, or change minSessionTimeout and maxSessionTimeout at the servers");
+            return;
+        }
+        if (settings.connector().isOwn() || touches.isKnown()) {
+            ready();
+        }
+    }
+
+    private void ready() {
+        synchronized (this) {
+            if (state == State.CONNECTED || state == State.ENDED) {
+                return;
+            }
+            enter(State.CONNECTED);
+        }
+        List<Runnable> tasks = new ArrayList<>(uponReconnect);
+        for (Runnable task : tasks) {
+            if (uponReconnect.remove(task)) {
+                task.run();
+            }
+        }
+    }
+
+    private void disconnected() {
+        touches.disconnected();
+        synchronized (this) {
+            if (state == State.CONNECTED) {
+                enter(State.SUSPENDED);
+            }
+        }
+    }
+
+    // Called with the monitor held. Those who wait are woken outside of it, so they do not run into it.
+    private void enter(State next) {
+        state = next;
+        CompletableFuture<Void> change = stateChange;
+        stateChange = new CompletableFuture<>();
+        change.complete(null);
+    }
+
+    /** On the client's timer: touches the session, ends what nobody keeps, and comes again. See {@link Touches}. */
+    private void pulse() {
+        if (isEnded()) {
+            return;
+        }
+        long now = context.time().nanoTime();
+        if (isConnected()) {
+            touch(now);
+        }
+        places.values().forEach(place -> place.lapseIfUnkept(now));
+        if (now - nextSweepNanos >= 0) {
+            nextSweepNanos = now + sweepNanos;
+            inBackground(this::sweep);
+        }
+        long quarterTick = settings.tick().toNanos() / 4;
+        long pause = isIdle() ? Math.max(quarterTick, ttl.toNanos() / 6) : quarterTick;
+        alarm = context.timer().at(now + pause, this::pulse);
+    }
+
+    private void touch(long now) {
+        wire().exists(settings.beacon(), null).whenComplete((nothing, failure) -> {
+            if (failure == null || Wire.code(failure) == Code.NONODE) {
+                touches.pulsed(now);
+            } else {
+                failed(failure);
+            }
+        });
+        if (!touches.isKnown() && !settings.connector().isOwn()) {
+            // A client that was connected before we knew it: nothing counts until a write has proven some pulse.
+            prove().whenComplete((nothing, failure) -> {
+                if (failure == null && touches.isKnown()) {
+                    connected();
+                }
+            });
+        }
+    }
+
+    /** Whether it is worth sending something now. */
+    boolean isConnected() {
+        ZooKeeper known = client;
+        return known != null && known.getState().isConnected();
+    }
+
+    private void sweep() {
+        for (Map.Entry<Place, Long> orphan : orphans.entrySet()) {
+            if (context.time().nanoTime() - orphan.getValue() > ttl.toNanos()
+                    && settings.connector().isOwn()) {
+                end(
+                        Ending.EXPIRED,
+                        "given up, because what a request for lock '"
+                                + orphan.getKey().lock() + "' may have left could not be removed within the ttl");
+                return;
+            }
+            if (isConnected()) {
+                settleQuietly(orphan.getKey());
+            }
+        }
+    }
+
+    private void settleQuietly(Place place) {
+        settle(place).whenComplete((nothing, failure) -> {
+            if (failure != null) {
+                failed(failure);
+            }
+        });
+    }
+
+    private void inBackground(Runnable task) {
+        try {
+            context.background().execute(task);
+        } catch (RejectedExecutionException e) {
+            LOG.log(Level.DEBUG, "The client is being closed", e);
+        }
+    }
+
+    /** Closing waits for a server to answer, so on a thread of its own. The nodes of the session go with it. */
+    private void closeClient() {
+        ZooKeeper closing = client;
+        if (closing == null || !settings.connector().isOwn()) {
+            return;
+        }
+        Thread thread = new Thread(
+                () -> {
+                    try {
+                        closing.close();
+                    } catch (InterruptedException e) {
+                        LOG.log(Level.DEBUG, "Interrupted while closing a session", e);
+                    }
+                },
+                "holdfast-" + context.clientName() + "-zookeeper-close");
+        thread.setDaemon(true);
+        closer = thread;
+        thread.start();
+    }
+
+    /** The answer, or {@code instead} if the answer is that there is no such node. */
+    private static <T> CompletableFuture<T> unlessMissing(CompletableFuture<T> request, T instead) {
+        return request.exceptionallyCompose(failure -> Wire.code(failure) == Code.NONODE
+                ? CompletableFuture.completedFuture(instead)
+                : CompletableFuture.failedFuture(failure));
+    }
+}

@@ -1,0 +1,5 @@
+/** Locks in ZooKeeper. Start at {@link io.holdfast.zookeeper.ZooKeeperStores}. */
+@NullMarked
+package io.holdfast.zookeeper;
+
+import org.jspecify.annotations.NullMarked;

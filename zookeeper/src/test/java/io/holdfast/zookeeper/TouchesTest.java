@@ -1,0 +1,87 @@
+package io.holdfast.zookeeper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+@DisplayName("P1 what a lease is counted from")
+class TouchesTest {
+
+    private static final Duration TICK = Duration.ofNanos(1_000);
+
+    private final Touches touches = new Touches(TICK);
+
+    @Test
+    void aFreshConnectionCountsFromTheWrite() {
+        touches.connected(10_000);
+        touches.committed(10_100);
+
+        assertThat(touches.baseNanos()).isEqualTo(10_100);
+    }
+
+    @Test
+    void withoutPulsesTheBaseStaysNearTheConnectionAttempt() {
+        touches.connected(10_000);
+        touches.committed(50_000);
+
+        assertThat(touches.baseNanos()).isEqualTo(10_750);
+    }
+
+    @Test
+    void withTimelyPulsesTheBaseIsTheWrite() {
+        touches.connected(10_000);
+        for (int pulse = 10_250; pulse <= 50_000; pulse += 250) {
+            touches.pulsed(pulse);
+        }
+        touches.committed(50_100);
+
+        assertThat(touches.baseNanos()).isEqualTo(50_100);
+    }
+
+    @Test
+    void pulsesYoungerThanHalfATickDoNotCount() {
+        touches.connected(10_000);
+        touches.pulsed(20_000);
+        touches.pulsed(49_800);
+        touches.committed(50_000);
+
+        assertThat(touches.baseNanos()).isEqualTo(20_750);
+    }
+
+    @Test
+    void pulsesOfAnEarlierConnectionDoNotCount() {
+        touches.connected(10_000);
+        touches.committed(10_001);
+        touches.pulsed(40_000);
+        touches.disconnected();
+        touches.committed(50_000);
+        assertThat(touches.baseNanos()).isEqualTo(10_001);
+
+        touches.connected(49_000);
+        touches.committed(60_000);
+        assertThat(touches.baseNanos()).isEqualTo(49_750);
+    }
+
+    @Test
+    void theBaseNeverGoesBack() {
+        touches.connected(10_000);
+        touches.committed(10_500);
+        touches.connected(10_600);
+        touches.committed(10_400);
+
+        assertThat(touches.baseNanos()).isEqualTo(10_500);
+    }
+
+    @Test
+    void nothingIsKnownOfAClientNotOursUntilAPulseIsProven() {
+        touches.pulsed(10_000);
+        touches.committed(10_400);
+        assertThat(touches.isKnown()).isFalse();
+
+        touches.committed(10_600);
+        assertThat(touches.isKnown()).isTrue();
+        assertThat(touches.baseNanos()).isEqualTo(10_600);
+    }
+}
