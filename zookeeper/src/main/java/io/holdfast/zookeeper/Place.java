@@ -323,7 +323,7 @@ final class Place {
     }
 
     void lapseIfUnkept(long now) {
-        if (now - keptUntilNanos > 0 && isSettledIn() && end("it was not renewed for its ttl")) {
+        if (now - keptUntilNanos > 0 && isSettledIn() && lose(LossReason.EXPIRED, "it was not renewed for its ttl")) {
             session.settleInBackground(this);
         }
     }

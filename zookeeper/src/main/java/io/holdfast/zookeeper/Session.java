@@ -16,6 +16,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
@@ -63,13 +64,14 @@ final class Session {
 
     private volatile @Nullable ZooKeeper client;
     private volatile @Nullable Wire wire;
-    private volatile StoreContext.@Nullable Alarm alarm;
+    private final AtomicReference<@Nullable Pulse> nextPulse = new AtomicReference<>();
     private volatile long nextSweepNanos;
     private volatile @Nullable Thread closer;
 
     // Guarded by this.
     private State state = State.CONNECTING;
     private CompletableFuture<Void> stateChange = new CompletableFuture<>();
+    private long suspendedNanos;
     private @Nullable Ending ending;
     private String endingDetail = "";
 
@@ -125,6 +127,10 @@ final class Session {
         return state == State.ENDED;
     }
 
+    private synchronized boolean isReady() {
+        return state == State.CONNECTED;
+    }
+
     boolean isIdle() {
         return places.isEmpty() && orphans.isEmpty();
     }
@@ -159,10 +165,13 @@ final class Session {
     /** A place is registered before its node is asked for, so whatever happens to the session reaches it. */
     void register(Place place) throws SessionOverException {
         places.put(place.owner(), place);
+        boolean alive;
         synchronized (this) {
-            if (ending == null) {
-                return;
-            }
+            alive = ending == null;
+        }
+        if (alive) {
+            pulseAtLeastBy(context.time().nanoTime() + quarterTickNanos());
+            return;
         }
         places.remove(place.owner(), place);
         throw new SessionOverException(Ending.EXPIRED, endingDetail);
@@ -288,10 +297,7 @@ final class Session {
         if (newEnding != Ending.FOR_GOOD) {
             LOG.log(Level.WARNING, () -> "ZooKeeper session of " + settings.store() + " ended: " + detail);
         }
-        StoreContext.Alarm pulse = alarm;
-        if (pulse != null) {
-            pulse.cancel();
-        }
+        nextPulse.set(null);
         List.copyOf(places.values()).forEach(place -> place.sessionEnded(detail));
         places.clear();
         orphans.clear();
@@ -319,6 +325,10 @@ final class Session {
             client = opened;
             if (isEnded()) {
                 closeClient();
+                return;
+            }
+            if (!opened.getState().isAlive()) {
+                end(Ending.FOR_GOOD, "the ZooKeeper client is closed, or its session has ended");
                 return;
             }
             if (!settings.connector().isOwn()) {
@@ -386,6 +396,7 @@ final class Session {
         touches.disconnected();
         synchronized (this) {
             if (state == State.CONNECTED) {
+                suspendedNanos = context.time().nanoTime();
                 enter(State.SUSPENDED);
             }
         }
@@ -407,15 +418,46 @@ final class Session {
         long now = context.time().nanoTime();
         if (isConnected()) {
             touch(now);
+        } else if (isOverdue(now)) {
+            // It has expired by all likelihood, but if no server lets this client in (say, because they have lost their
+            // data and wait for one that is not ahead of them), nobody will ever say so.
+            end(Ending.EXPIRED, "no server was reachable for as long as its timeout");
+            return;
         }
         places.values().forEach(place -> place.lapseIfUnkept(now));
         if (now - nextSweepNanos >= 0) {
             nextSweepNanos = now + sweepNanos;
             inBackground(this::sweep);
         }
-        long quarterTick = settings.tick().toNanos() / 4;
-        long pause = isIdle() ? Math.max(quarterTick, ttl.toNanos() / 6) : quarterTick;
-        alarm = context.timer().at(now + pause, this::pulse);
+        long pause = isReady() && isIdle() ? Math.max(quarterTickNanos(), ttl.toNanos() / 6) : quarterTickNanos();
+        pulseAtLeastBy(now + pause);
+    }
+
+    /** An earlier pulse takes the place of a later one, whose alarm then finds that it is not the next any more. */
+    private void pulseAtLeastBy(long atNanos) {
+        Pulse known = nextPulse.get();
+        while (known == null || atNanos - known.atNanos < 0) {
+            Pulse earlier = new Pulse(atNanos);
+            if (nextPulse.compareAndSet(known, earlier)) {
+                context.timer().at(atNanos, () -> {
+                    if (nextPulse.compareAndSet(earlier, null)) {
+                        pulse();
+                    }
+                });
+                return;
+            }
+            known = nextPulse.get();
+        }
+    }
+
+    private long quarterTickNanos() {
+        return settings.tick().toNanos() / 4;
+    }
+
+    private synchronized boolean isOverdue(long now) {
+        return state == State.SUSPENDED
+                && settings.connector().isOwn()
+                && now - suspendedNanos > ttl.plus(settings.tick()).toNanos();
     }
 
     private void touch(long now) {
@@ -499,5 +541,15 @@ final class Session {
         return request.exceptionallyCompose(failure -> Wire.code(failure) == Code.NONODE
                 ? CompletableFuture.completedFuture(instead)
                 : CompletableFuture.failedFuture(failure));
+    }
+
+    /** The next pulse. A class, not a number, since plans are told apart by identity. */
+    private static final class Pulse {
+
+        private final long atNanos;
+
+        Pulse(long atNanos) {
+            this.atNanos = atNanos;
+        }
     }
 }

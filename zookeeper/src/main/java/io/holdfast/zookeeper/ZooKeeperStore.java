@@ -119,8 +119,7 @@ final class ZooKeeperStore implements QueueingStore, AdministeredStore {
         if (place != null) {
             place.end("it was withdrawn");
             place.session().orphan(place);
-            remove(place, deadline);
-            return Withdrawal.REMOVED;
+            return remove(place, deadline) ? Withdrawal.REMOVED : Withdrawal.NOT_FOUND;
         }
         return removeUnknown(request, deadline) ? Withdrawal.REMOVED : Withdrawal.NOT_FOUND;
     }

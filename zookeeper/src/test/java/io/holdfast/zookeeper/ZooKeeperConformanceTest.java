@@ -11,7 +11,9 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.extension.ExtendWith;
 
+@ExtendWith(SessionsCannotGrow.class)
 class ZooKeeperConformanceTest extends LockStoreContract {
 
     private static ZooKeeperServer server;

@@ -18,7 +18,7 @@ import org.apache.zookeeper.ZooKeeper;
 final class ZooKeeperUnderTest implements AutoCloseable {
 
     /** Long enough that a busy machine keeps sessions alive, short enough to wait for. */
-    static final Duration SHORT_TTL = Duration.ofMillis(1500);
+    static final Duration SHORT_TTL = Duration.ofMillis(1000);
 
     private final InetSocketAddress address;
     private final CountedRequests counted = new CountedRequests();

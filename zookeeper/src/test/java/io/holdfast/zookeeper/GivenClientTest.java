@@ -1,0 +1,86 @@
+package io.holdfast.zookeeper;
+
+import static java.util.concurrent.TimeUnit.SECONDS;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.holdfast.Demand;
+import io.holdfast.StoreUnavailableException;
+import io.holdfast.UnsupportedLockException;
+import io.holdfast.servers.ZooKeeperServer;
+import io.holdfast.spi.Grant;
+import io.holdfast.spi.RenewalAnswer;
+import io.holdfast.spi.StoreFactory;
+import io.holdfast.zookeeper.StoreBench.Ears;
+import java.time.Duration;
+import org.apache.zookeeper.ZooDefs.Ids;
+import org.apache.zookeeper.ZooKeeper;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.Test;
+
+class GivenClientTest {
+
+    /** What the client of {@link TestServers} asks for. */
+    private static final Duration TTL = Duration.ofSeconds(30);
+
+    private static ZooKeeperServer server;
+
+    @BeforeAll
+    static void startServer() {
+        server = TestServers.single();
+    }
+
+    @AfterAll
+    static void stopServer() {
+        server.close();
+    }
+
+    @Test
+    void itsSessionHoldsTheLocksAndOutlivesTheStore() throws Exception {
+        ZooKeeper client = TestServers.client(server.connectString());
+        try (StoreBench bench = new StoreBench(around(client), TTL)) {
+            Grant grant = bench.acquire("borrowed");
+            Ears ears = new Ears();
+            bench.queue("borrowed", ears);
+
+            assertThat(grant.ttl()).isEqualTo(TTL);
+            assertThat(bench.renew(grant)).isInstanceOf(RenewalAnswer.Extended.class);
+            bench.store.release(grant, Duration.ZERO, bench.soon());
+            assertThat(ears.grants.poll(20, SECONDS)).isNotNull();
+        }
+        assertThat(client.getState().isAlive()).isTrue();
+        client.close();
+    }
+
+    @Test
+    void aTtlOtherThanItsSessionTimeoutIsAnError() throws Exception {
+        ZooKeeper client = TestServers.client(server.connectString());
+        try (StoreBench bench = new StoreBench(around(client), Duration.ofSeconds(10))) {
+            assertThatThrownBy(() -> bench.attempt("borrowed"))
+                    .isInstanceOf(UnsupportedLockException.class)
+                    .hasMessageContaining("30000 ms");
+        } finally {
+            client.close();
+        }
+    }
+
+    @Test
+    void itsEndIsToldAndNoOtherSessionIsBuilt() throws Exception {
+        ZooKeeper client = TestServers.client(server.connectString());
+        try (StoreBench bench = new StoreBench(around(client), TTL)) {
+            Grant grant = bench.acquire("ended");
+            client.close();
+
+            assertThat(bench.losses.poll(20, SECONDS)).isNotNull();
+            assertThat(bench.renew(grant)).isInstanceOf(RenewalAnswer.Gone.class);
+            assertThatThrownBy(() -> bench.store.attempt(
+                            bench.request("ended", Demand.exclusive()), bench.within(Duration.ofSeconds(5))))
+                    .isInstanceOf(StoreUnavailableException.class);
+        }
+    }
+
+    private static StoreFactory around(ZooKeeper client) {
+        return ZooKeeperStores.using(client, "/given", TestServers.TICK, Ids.OPEN_ACL_UNSAFE);
+    }
+}

@@ -1,0 +1,91 @@
+package io.holdfast.zookeeper;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.holdfast.Demand;
+import io.holdfast.StoreUnavailableException;
+import io.holdfast.servers.TlsClients;
+import io.holdfast.servers.TlsMaterial;
+import io.holdfast.servers.ZooKeeperServer;
+import io.holdfast.spi.Answer;
+import io.holdfast.spi.Grant;
+import io.holdfast.spi.ReleaseAnswer;
+import io.holdfast.spi.StoreUri;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.data.Stat;
+import org.junit.jupiter.api.Test;
+
+class SecurityTest {
+
+    private static final Duration TTL = Duration.ofSeconds(4);
+
+    @Test
+    void onlyWhoHasTheCredentialsMayTakePart() throws Exception {
+        try (ZooKeeperServer server = TestServers.single()) {
+            String hosts = server.connectString();
+            try (StoreBench ours = StoreBench.at("zookeeper://app:s3cret@" + hosts + "/private?tick=100ms", TTL);
+                    StoreBench same = StoreBench.at("zookeeper://app:s3cret@" + hosts + "/private?tick=100ms", TTL);
+                    StoreBench others = StoreBench.at("zookeeper://" + hosts + "/private?tick=100ms", TTL)) {
+                Grant grant = ours.acquire("orders");
+
+                assertThat(same.attempt("orders")).isInstanceOf(Answer.Refused.class);
+                assertThatThrownBy(() -> others.attempt("orders"))
+                        .isInstanceOf(StoreUnavailableException.class)
+                        .hasMessageContaining("denies access")
+                        .hasMessageNotContaining("s3cret");
+                assertThat(ours.store.release(grant, Duration.ZERO, ours.soon()))
+                        .isEqualTo(ReleaseAnswer.RELEASED);
+                assertThat(same.attempt("orders")).isInstanceOf(Answer.Granted.class);
+            }
+            ZooKeeper admin = TestServers.client(hosts);
+            admin.addAuthInfo("digest", "app:s3cret".getBytes(StandardCharsets.UTF_8));
+            assertThat(admin.getACL("/private/orders", new Stat()))
+                    .allSatisfy(acl -> assertThat(acl.getId().getScheme()).isEqualTo("digest"));
+            admin.close();
+        }
+    }
+
+    @Test
+    void locksGoOverTlsWithAClientCertificate() {
+        TlsMaterial tls = TlsMaterial.generate();
+        try (ZooKeeperServer server = TestServers.options(
+                        ZooKeeperServer.builder().tls(tls, TlsClients.CERTIFIED))
+                .start()) {
+            String stores = "&trustStore=" + tls.trustStore() + "&trustStorePassword=" + TlsMaterial.STORE_PASSWORD
+                    + "&keyStore=" + tls.clientKeyStore() + "&keyStorePassword=" + TlsMaterial.STORE_PASSWORD;
+            try (StoreBench bench =
+                    StoreBench.at("zookeepers://127.0.0.1:" + server.port() + "/locks?tick=100ms" + stores, TTL)) {
+                Grant grant = bench.acquire("sealed");
+                assertThat(bench.store.release(grant, Duration.ZERO, bench.soon()))
+                        .isEqualTo(ReleaseAnswer.RELEASED);
+            }
+            try (StoreBench stranger =
+                    StoreBench.at("zookeepers://127.0.0.1:" + server.port() + "/locks?tick=100ms", TTL)) {
+                assertThatThrownBy(() -> stranger.store.attempt(
+                                stranger.request("sealed", Demand.exclusive()), stranger.within(Duration.ofSeconds(2))))
+                        .isInstanceOf(StoreUnavailableException.class);
+            }
+        }
+    }
+
+    @Test
+    void mistakesInTheUriAreSaidWithoutItsCredentials() {
+        assertWrong("zookeeper:locks", "a host is missing");
+        assertWrong("zookeeper://u:s3cret@h:2181/locks?ticks=2s", "unknown parameter 'ticks'");
+        assertWrong("zookeeper://h/locks?acl=mine", "'acl'");
+        assertWrong("zookeeper://h/locks?layout=mine", "'layout'");
+        assertWrong("zookeeper://h/locks?trustStore=/x", "zookeepers://");
+        assertWrong("zookeeper://h/a//b", "empty node name");
+        assertWrong("zookeeper://h/locks?tick=0ms", "at least 1 ms");
+    }
+
+    private static void assertWrong(String uri, String message) {
+        assertThatThrownBy(() -> new ZooKeeperStores().store(StoreUri.parse(uri)))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining(message)
+                .hasMessageNotContaining("s3cret");
+    }
+}
