@@ -1,9 +1,5 @@
 package io.holdfast.jdbc;
 
-import java.io.IOException;
-import java.io.InputStream;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
@@ -11,7 +7,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.TreeMap;
-import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** The tables: checked before the first use, created if that was asked for. Thread-safe. */
@@ -93,16 +88,12 @@ final class Schema {
             try {
                 session.execute(statement);
             } catch (SQLException e) {
-                // PostgreSQL's IF NOT EXISTS still collides with a twin at work; the check tells whether all is there.
-                if (!isCollision(e)) {
+                // The check that follows tells whether all is there.
+                if (!SqlFile.isCollision(e)) {
                     throw e;
                 }
             }
         }
-    }
-
-    private static boolean isCollision(SQLException e) {
-        return "23505".equals(e.getSQLState()) || "42P07".equals(e.getSQLState()) || "42710".equals(e.getSQLState());
     }
 
     private void check(String localName, @Nullable Map<String, Column> columns, List<String> expected)
@@ -165,25 +156,10 @@ final class Schema {
     }
 
     private static List<String> statements(Dialect dialect, TableName table) {
-        String file = read("locks-" + dialect.resourceSuffix() + ".sql");
-        String code = file.lines().filter(line -> !line.startsWith("--")).collect(Collectors.joining("\n"));
-        List<String> statements = new ArrayList<>();
-        for (String statement : code.split(";")) {
-            if (!statement.isBlank()) {
-                statements.add(statement
-                        .strip()
+        return SqlFile.statements("locks-" + dialect.resourceSuffix() + ".sql").stream()
+                .map(statement -> statement
                         .replace(FILE_TABLE + "_holder_expiry", table.local() + "_holder_expiry")
-                        .replace(FILE_TABLE, table.text()));
-            }
-        }
-        return List.copyOf(statements);
-    }
-
-    static String read(String resource) {
-        try (InputStream in = Objects.requireNonNull(Schema.class.getResourceAsStream(resource), resource)) {
-            return new String(in.readAllBytes(), StandardCharsets.UTF_8);
-        } catch (IOException e) {
-            throw new UncheckedIOException(e);
-        }
+                        .replace(FILE_TABLE, table.text()))
+                .toList();
     }
 }

@@ -1,5 +1,7 @@
 package io.holdfast.jdbc;
 
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
 import io.holdfast.servers.MariaDbServer;
 import io.holdfast.servers.PostgresServer;
 import java.sql.Connection;
@@ -87,6 +89,16 @@ enum Database {
 
     Connection connect() throws SQLException {
         return DriverManager.getConnection(url());
+    }
+
+    /** A pool whose connections have any settings the test likes. */
+    HikariDataSource pool(int size) {
+        HikariConfig config = new HikariConfig();
+        config.setJdbcUrl(url());
+        config.setMaximumPoolSize(size);
+        config.setMinimumIdle(0);
+        config.setConnectionTimeout(20_000);
+        return new HikariDataSource(config);
     }
 
     void execute(String sql) {

@@ -1,0 +1,256 @@
+package io.holdfast.jdbc;
+
+import io.holdfast.DistributedLock;
+import io.holdfast.Holdfast;
+import io.holdfast.Idempotency;
+import io.holdfast.Lease;
+import io.holdfast.LeaseLostException;
+import io.holdfast.LockOptions;
+import io.holdfast.ResultCodec;
+import io.holdfast.StoreUnavailableException;
+import io.holdfast.UnknownOutcomeException;
+import io.holdfast.jdbc.OutcomeTable.Outcome;
+import io.holdfast.jdbc.OutcomeTable.State;
+import java.nio.charset.StandardCharsets;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.Optional;
+import javax.sql.DataSource;
+
+/**
+ * Records outcomes in a table of MySQL, MariaDB or PostgreSQL; the lock that keeps duplicates waiting can be in any store.
+ *
+ * <p>Immutable and thread-safe; each {@code with…} returns a changed copy.
+ */
+public final class JdbcIdempotency implements Idempotency {
+
+    /*
+     * A key's life: nothing → running (token) → done or failed → forgotten at its time.
+     *
+     * The lease lets one run at a time; the token in the row is what makes it true. A run claims the row by writing its token
+     * over a smaller one, and records its outcome only where its own token still stands. So a run that lost its lease, slept
+     * and woke up finds a newer token and records nothing, whatever it believes.
+     */
+
+    private static final TableName STANDARD_TABLE = new TableName("holdfast_idempotency");
+    private static final String LOCK_PREFIX = "idempotency/";
+    private static final int LONGEST_KEY = 400;
+    private static final int LONGEST_FINGERPRINT = 128;
+
+    private final Holdfast holdfast;
+    private final DataSource dataSource;
+    private final OutcomeTable outcomes;
+    private final LockOptions lockOptions;
+    private final OnFailure onFailure;
+
+    private JdbcIdempotency(
+            Holdfast holdfast,
+            DataSource dataSource,
+            OutcomeTable outcomes,
+            LockOptions lockOptions,
+            OnFailure onFailure) {
+        this.holdfast = holdfast;
+        this.dataSource = dataSource;
+        this.outcomes = outcomes;
+        this.lockOptions = lockOptions;
+        this.onFailure = onFailure;
+    }
+
+    /** Failures are forgotten and locks have default options unless told otherwise. */
+    public static JdbcIdempotency on(Holdfast holdfast, DataSource dataSource) {
+        return new JdbcIdempotency(
+                Objects.requireNonNull(holdfast, "holdfast"),
+                dataSource,
+                new OutcomeTable(dataSource, STANDARD_TABLE),
+                LockOptions.defaults(),
+                OnFailure.FORGET);
+    }
+
+    /** Instead of {@code holdfast_idempotency}. */
+    public JdbcIdempotency withTable(String name) {
+        OutcomeTable table = new OutcomeTable(dataSource, new TableName(name));
+        return new JdbcIdempotency(holdfast, dataSource, table, lockOptions, onFailure);
+    }
+
+    /** Of the lock held while an action runs. Its ttl says how soon another takes over when a process dies. */
+    public JdbcIdempotency withLockOptions(LockOptions options) {
+        return new JdbcIdempotency(holdfast, dataSource, outcomes, options, onFailure);
+    }
+
+    public JdbcIdempotency withOnFailure(OnFailure policy) {
+        return new JdbcIdempotency(holdfast, dataSource, outcomes, lockOptions, policy);
+    }
+
+    @Override
+    public <T, X extends Exception> T run(
+            String key, String fingerprint, Duration remembered, ResultCodec<T> codec, Action<T, X> action)
+            throws X, InterruptedException {
+        return once(key, fingerprint, remembered, codec, (lease, claim) -> {
+            T result = action.run(lease);
+            claim.settle(State.DONE, codec.encode(result));
+            return result;
+        });
+    }
+
+    /** What is to happen once, in a transaction it neither commits nor rolls back. */
+    @FunctionalInterface
+    public interface TransactionalAction<T, X extends Exception> {
+        T run(Connection transaction, Lease lease) throws SQLException, X;
+    }
+
+    /**
+     * As {@link #run}, with the action and the record of its result in one transaction: what the action writes there happens
+     * exactly once, whenever the process dies.
+     */
+    public <T, X extends Exception> T runInTransaction(
+            String key, String fingerprint, Duration remembered, ResultCodec<T> codec, TransactionalAction<T, X> action)
+            throws X, SQLException, InterruptedException {
+        return this.<T, X, SQLException>once(
+                key,
+                fingerprint,
+                remembered,
+                codec,
+                (lease, claim) -> Transactions.<T, X>run(dataSource, connection -> {
+                    T result = action.run(connection, lease);
+                    claim.settleIn(connection, codec.encode(result));
+                    return result;
+                }));
+    }
+
+    /** Removes records whose time is over. Returns how many. */
+    public int prune() {
+        try {
+            return outcomes.prune();
+        } catch (SQLException e) {
+            throw new StoreUnavailableException(LOCK_PREFIX + "*", String.valueOf(e.getMessage()), e);
+        }
+    }
+
+    /** A run that has claimed its key. */
+    private interface Run<T, X extends Exception, Y extends Exception> {
+        T run(Lease lease, Claim claim) throws X, Y;
+    }
+
+    private <T, X extends Exception, Y extends Exception> T once(
+            String key, String fingerprint, Duration remembered, ResultCodec<T> codec, Run<T, X, Y> run)
+            throws X, Y, InterruptedException {
+        requireShort(key, fingerprint);
+        Optional<Outcome> before = look(key);
+        if (isSettled(before)) {
+            return recorded(key, fingerprint, codec, before.get());
+        }
+        DistributedLock lock = holdfast.lock(LOCK_PREFIX + key, lockOptions);
+        try (Lease lease = lock.acquire()) {
+            Optional<Outcome> meanwhile = look(key);
+            if (isSettled(meanwhile)) {
+                return recorded(key, fingerprint, codec, meanwhile.get());
+            }
+            if (meanwhile.isPresent() && !meanwhile.get().fingerprint().equals(fingerprint)) {
+                throw new PayloadConflictException(key);
+            }
+            Claim claim = new Claim(key, lease, remembered);
+            claim.take(fingerprint);
+            try {
+                return run.run(lease, claim);
+            } catch (LeaseLostException | UnknownOutcomeException e) {
+                throw e;
+            } catch (Throwable e) {
+                claim.failed(e);
+                throw e;
+            }
+        }
+    }
+
+    private static boolean isSettled(Optional<Outcome> outcome) {
+        return outcome.isPresent() && outcome.get().state() != State.RUNNING;
+    }
+
+    private static <T> T recorded(String key, String fingerprint, ResultCodec<T> codec, Outcome outcome) {
+        if (!outcome.fingerprint().equals(fingerprint)) {
+            throw new PayloadConflictException(key);
+        }
+        if (outcome.state() == State.FAILED) {
+            throw new RecordedFailureException(key, new String(outcome.bytes(), StandardCharsets.UTF_8));
+        }
+        return codec.decode(outcome.bytes());
+    }
+
+    private Optional<Outcome> look(String key) {
+        try {
+            return outcomes.find(key);
+        } catch (SQLException e) {
+            throw new StoreUnavailableException(LOCK_PREFIX + key, String.valueOf(e.getMessage()), e);
+        }
+    }
+
+    private static void requireShort(String key, String fingerprint) {
+        if (key.isEmpty() || key.getBytes(StandardCharsets.UTF_8).length > LONGEST_KEY) {
+            throw new IllegalArgumentException(
+                    "a key has between 1 and " + LONGEST_KEY + " UTF-8 bytes: '" + key + "'");
+        }
+        if (fingerprint.length() > LONGEST_FINGERPRINT) {
+            throw new IllegalArgumentException("a fingerprint has at most " + LONGEST_FINGERPRINT
+                    + " characters: use Idempotency.fingerprint(payload)");
+        }
+    }
+
+    /** The right to record what comes of a key, as long as nobody with a newer token takes it. */
+    private final class Claim {
+
+        private final String key;
+        private final Lease lease;
+        private final Duration remembered;
+
+        Claim(String key, Lease lease, Duration remembered) {
+            this.key = key;
+            this.lease = lease;
+            this.remembered = remembered;
+        }
+
+        void take(String fingerprint) {
+            try {
+                if (!outcomes.claim(key, fingerprint, lease.token(), remembered)) {
+                    throw lost();
+                }
+            } catch (SQLException e) {
+                throw new StoreUnavailableException(LOCK_PREFIX + key, String.valueOf(e.getMessage()), e);
+            }
+        }
+
+        void settle(State state, byte[] bytes) {
+            try {
+                if (!outcomes.settle(key, lease.token(), state, bytes, remembered)) {
+                    throw lost();
+                }
+            } catch (SQLException e) {
+                throw new UnknownOutcomeException(
+                        LOCK_PREFIX + key, "recording its outcome failed: " + e.getMessage(), e);
+            }
+        }
+
+        void settleIn(Connection transaction, byte[] bytes) throws SQLException {
+            if (!outcomes.settleIn(transaction, key, lease.token(), State.DONE, bytes, remembered)) {
+                throw lost();
+            }
+        }
+
+        /** Trouble with recording must not hide what went wrong first. */
+        void failed(Throwable failure) {
+            try {
+                if (onFailure == OnFailure.RECORD && failure instanceof Exception) {
+                    settle(State.FAILED, failure.toString().getBytes(StandardCharsets.UTF_8));
+                } else {
+                    outcomes.forget(key, lease.token());
+                }
+            } catch (SQLException | RuntimeException e) {
+                failure.addSuppressed(e);
+            }
+        }
+
+        private LeaseLostException lost() {
+            return new LeaseLostException(lease.name(), lease.token(), "another run of this key has a newer token");
+        }
+    }
+}

@@ -1,0 +1,171 @@
+package io.holdfast.jdbc;
+
+import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.Locale;
+import java.util.Optional;
+import java.util.concurrent.locks.LockSupport;
+import javax.sql.DataSource;
+
+/** The statements of {@link JdbcIdempotency}. Each stands for itself and may be repeated. Thread-safe. */
+final class OutcomeTable {
+
+    /** How far a key has come. */
+    enum State {
+        RUNNING,
+        DONE,
+        FAILED;
+
+        final String text = name().toLowerCase(Locale.ROOT);
+    }
+
+    /** What is recorded of a key and has not been forgotten. */
+    record Outcome(String fingerprint, State state, byte[] bytes) {}
+
+    /** How often a statement is tried that the server rolls back. */
+    private static final int TRIES = 10;
+
+    private static final long RETRY_PAUSE_NANOS = Duration.ofMillis(2).toNanos();
+
+    private final DataSource dataSource;
+    private final TableName table;
+
+    OutcomeTable(DataSource dataSource, TableName table) {
+        this.dataSource = dataSource;
+        this.table = table;
+    }
+
+    Optional<Outcome> find(String key) throws SQLException {
+        return alone((connection, dialect) -> {
+            String sql = text(
+                    dialect,
+                    "SELECT fingerprint, state, outcome FROM {table} WHERE request = ?" + " AND expires_at > {now}");
+            try (PreparedStatement statement = connection.prepareStatement(sql)) {
+                statement.setObject(1, dialect.bindable(key));
+                try (ResultSet row = statement.executeQuery()) {
+                    return row.next() ? Optional.of(read(row)) : Optional.empty();
+                }
+            }
+        });
+    }
+
+    private static Outcome read(ResultSet row) throws SQLException {
+        byte[] bytes = row.getBytes(3);
+        return new Outcome(
+                row.getString(1),
+                State.valueOf(row.getString(2).toUpperCase(Locale.ROOT)),
+                bytes == null ? new byte[0] : bytes);
+    }
+
+    /** Starts a run, over whatever an older one left; false if a newer one was here. */
+    boolean claim(String key, String fingerprint, long token, Duration remembered) throws SQLException {
+        return alone((connection, dialect) -> {
+            String takeOver = text(
+                    dialect,
+                    "UPDATE {table} SET fingerprint = ?, state = 'running', token = ?, outcome = NULL,"
+                            + " expires_at = {now} + ? WHERE request = ? AND token < ?"
+                            + " AND (state = 'running' OR expires_at <= {now})");
+            try (PreparedStatement statement = connection.prepareStatement(takeOver)) {
+                statement.setString(1, fingerprint);
+                statement.setLong(2, token);
+                statement.setLong(3, LockSql.micros(remembered));
+                statement.setObject(4, dialect.bindable(key));
+                statement.setLong(5, token);
+                if (statement.executeUpdate() == 1) {
+                    return true;
+                }
+            }
+            String begin = dialect.insertUnlessThere(text(
+                    dialect,
+                    "INSERT INTO {table} (request, fingerprint, state, token,"
+                            + " expires_at) VALUES (?, ?, 'running', ?, {now} + ?)"));
+            try (PreparedStatement statement = connection.prepareStatement(begin)) {
+                statement.setObject(1, dialect.bindable(key));
+                statement.setString(2, fingerprint);
+                statement.setLong(3, token);
+                statement.setLong(4, LockSql.micros(remembered));
+                return statement.executeUpdate() == 1;
+            }
+        });
+    }
+
+    /** Records what came of a run; false if a newer one has begun. */
+    boolean settle(String key, long token, State state, byte[] bytes, Duration remembered) throws SQLException {
+        return alone((connection, dialect) -> settle(connection, dialect, key, token, state, bytes, remembered));
+    }
+
+    /** The same inside a transaction of the caller's. */
+    boolean settleIn(Connection transaction, String key, long token, State state, byte[] bytes, Duration remembered)
+            throws SQLException {
+        return settle(transaction, Dialect.of(transaction), key, token, state, bytes, remembered);
+    }
+
+    private boolean settle(
+            Connection connection,
+            Dialect dialect,
+            String key,
+            long token,
+            State state,
+            byte[] bytes,
+            Duration remembered)
+            throws SQLException {
+        String sql = text(
+                dialect,
+                "UPDATE {table} SET state = ?, outcome = ?, expires_at = {now} + ?"
+                        + " WHERE request = ? AND token = ? AND state = 'running'");
+        try (PreparedStatement statement = connection.prepareStatement(sql)) {
+            statement.setString(1, state.text);
+            statement.setBytes(2, bytes);
+            statement.setLong(3, LockSql.micros(remembered));
+            statement.setObject(4, dialect.bindable(key));
+            statement.setLong(5, token);
+            return statement.executeUpdate() == 1;
+        }
+    }
+
+    /** As if the run had never been. */
+    void forget(String key, long token) throws SQLException {
+        alone((connection, dialect) -> {
+            String sql = text(dialect, "DELETE FROM {table} WHERE request = ? AND token = ? AND state = 'running'");
+            try (PreparedStatement statement = connection.prepareStatement(sql)) {
+                statement.setObject(1, dialect.bindable(key));
+                statement.setLong(2, token);
+                return statement.executeUpdate();
+            }
+        });
+    }
+
+    int prune() throws SQLException {
+        return alone((connection, dialect) -> {
+            String sql = text(dialect, "DELETE FROM {table} WHERE expires_at <= {now}");
+            try (PreparedStatement statement = connection.prepareStatement(sql)) {
+                return statement.executeUpdate();
+            }
+        });
+    }
+
+    private interface Statements<T> {
+        T run(Connection connection, Dialect dialect) throws SQLException;
+    }
+
+    private <T> T alone(Statements<T> statements) throws SQLException {
+        for (int tries = 1; ; tries++) {
+            try {
+                return Transactions.runAlone(
+                        dataSource, connection -> statements.run(connection, Dialect.of(connection)));
+            } catch (SQLException e) {
+                if (SqlFailure.of(e) != SqlFailure.RETRY || tries == TRIES) {
+                    throw e;
+                }
+                LockSupport.parkNanos(tries * RETRY_PAUSE_NANOS);
+            }
+        }
+    }
+
+    private String text(Dialect dialect, String template) {
+        return template.replace("{table}", table.text()).replace("{now}", dialect.now());
+    }
+}

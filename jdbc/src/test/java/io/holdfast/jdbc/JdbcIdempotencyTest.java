@@ -1,0 +1,173 @@
+package io.holdfast.jdbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.holdfast.Holdfast;
+import io.holdfast.Idempotency;
+import io.holdfast.Idempotency.OnFailure;
+import io.holdfast.Idempotency.PayloadConflictException;
+import io.holdfast.Idempotency.RecordedFailureException;
+import io.holdfast.LeaseLostException;
+import io.holdfast.LockOptions;
+import io.holdfast.ResultCodec;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+@DisplayName("Idempotency")
+class JdbcIdempotencyTest extends RecipeTest {
+
+    private static final Duration DAY = Duration.ofDays(1);
+
+    private final List<Holdfast> clients = new ArrayList<>();
+
+    @AfterEach
+    void closeClients() {
+        clients.forEach(Holdfast::close);
+    }
+
+    private JdbcIdempotency idempotency(Database database) {
+        Holdfast client = Holdfast.builder()
+                .store(JdbcStore.on(pool(database)).withSchemaCreated())
+                .connect();
+        clients.add(client);
+        return JdbcIdempotency.on(client, pool(database))
+                .withLockOptions(LockOptions.defaults().withTtl(Duration.ofSeconds(1)));
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void runsOnceForManyDuplicatesAtOnce(Database database) throws Exception {
+        Idempotency one = idempotency(database);
+        Idempotency two = idempotency(database);
+        String key = Database.unique("order");
+        AtomicInteger runs = new AtomicInteger();
+
+        List<Future<String>> all = new ArrayList<>();
+        for (int i = 0; i < 10; i++) {
+            Idempotency idempotency = i % 2 == 0 ? one : two;
+            all.add(fork(() -> idempotency.run(
+                    key, "same", DAY, ResultCodec.strings(), lease -> "result " + runs.incrementAndGet())));
+        }
+
+        for (Future<String> result : all) {
+            assertThat(get(result)).isEqualTo("result 1");
+        }
+        assertThat(runs).hasValue(1);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void tellsAnotherPayloadApart(Database database) throws Exception {
+        Idempotency idempotency = idempotency(database);
+        String key = Database.unique("order");
+        byte[] result = idempotency.run(
+                key, Idempotency.fingerprint("a"), DAY, ResultCodec.bytes(), lease -> new byte[] {0, -1});
+
+        assertThat(idempotency.<byte[], RuntimeException>run(
+                        key, Idempotency.fingerprint("a"), DAY, ResultCodec.bytes(), lease -> {
+                            throw new AssertionError("ran twice");
+                        }))
+                .isEqualTo(result);
+        assertThatThrownBy(() -> idempotency.run(
+                        key, Idempotency.fingerprint("b"), DAY, ResultCodec.bytes(), lease -> new byte[0]))
+                .isInstanceOf(PayloadConflictException.class);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void forgetsFailuresByDefaultAndRecordsThemWhenTold(Database database) throws Exception {
+        JdbcIdempotency forgetting = idempotency(database);
+        Idempotency recording = forgetting.withOnFailure(OnFailure.RECORD);
+        String key = Database.unique("failing");
+
+        assertThatThrownBy(() -> forgetting.run(key, "x", DAY, ResultCodec.strings(), lease -> {
+                    throw new java.io.IOException("card declined");
+                }))
+                .isInstanceOf(java.io.IOException.class);
+        assertThatThrownBy(() -> recording.run(key, "x", DAY, ResultCodec.strings(), lease -> {
+                    throw new java.io.IOException("card declined");
+                }))
+                .isInstanceOf(java.io.IOException.class);
+
+        assertThatThrownBy(() -> recording.run(key, "x", DAY, ResultCodec.strings(), lease -> "fine"))
+                .isInstanceOf(RecordedFailureException.class)
+                .hasMessageContaining("card declined");
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void passesOnWhenAProcessDiesInTheMiddleAndTheDeadCannotRecord(Database database) throws Exception {
+        JdbcIdempotency dying = idempotency(database);
+        JdbcIdempotency next = idempotency(database);
+        String key = Database.unique("crash");
+        CountDownLatch started = new CountDownLatch(1);
+        CountDownLatch wakeUp = new CountDownLatch(1);
+        Future<String> dead = fork(() -> dying.run(key, "x", DAY, ResultCodec.strings(), lease -> {
+            started.countDown();
+            wakeUp.await();
+            return "from the dead";
+        }));
+        started.await();
+        // As good as dead: its lease is taken from it, and nobody tells it in time.
+        clients.get(1).administration().forceRelease("idempotency/" + key);
+
+        String result = next.run(key, "x", DAY, ResultCodec.strings(), lease -> "from the living");
+        wakeUp.countDown();
+
+        assertThat(result).isEqualTo("from the living");
+        assertThatThrownBy(() -> get(dead)).isInstanceOf(LeaseLostException.class);
+        assertThat(next.run(key, "x", DAY, ResultCodec.strings(), lease -> "again"))
+                .isEqualTo("from the living");
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void changesDataExactlyOnceInOneTransaction(Database database) throws Exception {
+        JdbcIdempotency idempotency = idempotency(database);
+        String key = Database.unique("payment");
+        String id = newCounter(database, 10);
+
+        assertThatThrownBy(() ->
+                        idempotency.runInTransaction(key, "x", DAY, ResultCodec.strings(), (connection, lease) -> {
+                            write(connection, id, 0);
+                            throw new IllegalStateException("crash before commit");
+                        }))
+                .hasMessage("crash before commit");
+        for (int i = 0; i < 3; i++) {
+            String left = idempotency.runInTransaction(key, "x", DAY, ResultCodec.strings(), (connection, lease) -> {
+                int amount = read(connection, id) - 1;
+                write(connection, id, amount);
+                return "left " + amount;
+            });
+            assertThat(left).isEqualTo("left 9");
+        }
+
+        assertThat(amount(database, id)).isEqualTo(9);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void forgetsAfterItsTime(Database database) throws Exception {
+        JdbcIdempotency idempotency = idempotency(database);
+        String key = Database.unique("old");
+        AtomicInteger runs = new AtomicInteger();
+        Duration shortly = Duration.ofMillis(100);
+
+        await().until(() -> {
+            idempotency.run(key, "x", shortly, ResultCodec.strings(), lease -> "run " + runs.incrementAndGet());
+            return runs.get() == 2;
+        });
+
+        await().until(() -> idempotency.prune() >= 1);
+    }
+}
