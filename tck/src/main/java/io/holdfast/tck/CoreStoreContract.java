@@ -38,4 +38,12 @@ public abstract class CoreStoreContract implements StoreUnderTest {
             return CoreStoreContract.this;
         }
     }
+
+    @Nested
+    class Liveness extends LivenessContract {
+        @Override
+        StoreUnderTest subject() {
+            return CoreStoreContract.this;
+        }
+    }
 }

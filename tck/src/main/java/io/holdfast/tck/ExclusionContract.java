@@ -16,6 +16,7 @@ import io.holdfast.tck.StoreTap.Operation;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
 import java.util.concurrent.ThreadLocalRandom;
 import org.junit.jupiter.api.DisplayName;
@@ -42,7 +43,7 @@ abstract class ExclusionContract extends StoreContract {
 
         lease.release();
         assertThat(lease.isValid()).isFalse();
-        assertThat(theirs.tryAcquire(SOON)).isPresent();
+        assertThat(theirs.tryAcquire(patience())).isPresent();
     }
 
     @Test
@@ -76,11 +77,13 @@ abstract class ExclusionContract extends StoreContract {
     private void contend(LockOptions options) throws Exception {
         Beliefs beliefs = new Beliefs();
         int[] unguarded = new int[1];
+        CountDownLatch start = new CountDownLatch(1);
         List<Future<Integer>> workers = new ArrayList<>();
         for (int c = 0; c < 3; c++) {
             DistributedLock lock = client().lock(name(), options);
             for (int t = 0; t < 3; t++) {
                 workers.add(fork(() -> {
+                    start.await();
                     for (int i = 0; i < 12; i++) {
                         try (Lease lease = lock.acquire()) {
                             beliefs.hold(Demand.exclusive(), lease, () -> incrementSlowly(unguarded));
@@ -90,6 +93,7 @@ abstract class ExclusionContract extends StoreContract {
                 }));
             }
         }
+        start.countDown();
         int expected = 0;
         for (Future<Integer> worker : workers) {
             expected += get(worker);
@@ -103,8 +107,12 @@ abstract class ExclusionContract extends StoreContract {
     /** Not atomic, and slow enough that two at once would lose one. */
     private static void incrementSlowly(int[] counter) {
         int read = counter[0];
-        Thread.yield();
+        workABit();
         counter[0] = read + 1;
+    }
+
+    private static void workABit() {
+        StoreTap.pause(Duration.ofNanos(200_000));
     }
 
     @Test
@@ -120,7 +128,7 @@ abstract class ExclusionContract extends StoreContract {
                         boolean write = ThreadLocalRandom.current().nextInt(3) == 0;
                         Demand demand = write ? Demand.exclusive() : Demand.shared();
                         try (Lease lease = (write ? lock.writeLock() : lock.readLock()).acquire()) {
-                            beliefs.hold(demand, lease, Thread::yield);
+                            beliefs.hold(demand, lease, ExclusionContract::workABit);
                         }
                     }
                     return 12;
@@ -166,7 +174,7 @@ abstract class ExclusionContract extends StoreContract {
                     for (int i = 0; i < 10; i++) {
                         int count = ThreadLocalRandom.current().nextInt(1, 4);
                         try (Lease lease = semaphore.permits(count).acquire()) {
-                            beliefs.hold(Demand.permits(count, 4), lease, Thread::yield);
+                            beliefs.hold(Demand.permits(count, 4), lease, ExclusionContract::workABit);
                         }
                     }
                     return 10;

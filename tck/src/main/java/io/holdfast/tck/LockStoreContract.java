@@ -18,7 +18,47 @@ import org.junit.jupiter.api.Nested;
  */
 public abstract class LockStoreContract extends CoreStoreContract {
     @Nested
+    class Told extends ToldContract {
+        @Override
+        StoreUnderTest subject() {
+            return LockStoreContract.this;
+        }
+    }
+
+    @Nested
     class NoGuessing extends NoGuessingContract {
+        @Override
+        StoreUnderTest subject() {
+            return LockStoreContract.this;
+        }
+    }
+
+    @Nested
+    class Clean extends CleanContract {
+        @Override
+        StoreUnderTest subject() {
+            return LockStoreContract.this;
+        }
+    }
+
+    @Nested
+    class Storm extends StormContract {
+        @Override
+        StoreUnderTest subject() {
+            return LockStoreContract.this;
+        }
+    }
+
+    @Nested
+    class Options extends OptionsContract {
+        @Override
+        StoreUnderTest subject() {
+            return LockStoreContract.this;
+        }
+    }
+
+    @Nested
+    class Kinds extends KindsContract {
         @Override
         StoreUnderTest subject() {
             return LockStoreContract.this;
@@ -35,6 +75,14 @@ public abstract class LockStoreContract extends CoreStoreContract {
 
     @Nested
     class Names extends NamesContract {
+        @Override
+        StoreUnderTest subject() {
+            return LockStoreContract.this;
+        }
+    }
+
+    @Nested
+    class Scale extends ScaleContract {
         @Override
         StoreUnderTest subject() {
             return LockStoreContract.this;

@@ -182,7 +182,7 @@ abstract class OwnershipContract extends StoreContract {
     }
 
     /** A revived client may need a moment to connect again. */
-    private static <T> T answered(Callable<T> request) {
+    private <T> T answered(Callable<T> request) {
         return soon().ignoreExceptionsInstanceOf(LockException.class).until(request, answer -> true);
     }
 }

@@ -25,6 +25,7 @@ import java.util.concurrent.TimeoutException;
 import org.awaitility.core.ConditionFactory;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Timeout;
 
 /**
@@ -33,9 +34,6 @@ import org.junit.jupiter.api.Timeout;
  */
 @Timeout(120)
 abstract class StoreContract {
-
-    /** For whatever should happen at once: long, since it only decides how late a failure is noticed. */
-    static final Duration SOON = Duration.ofSeconds(20);
 
     /** What a busy machine may add to the times of the promise. */
     static final Duration SLACK = Duration.ofSeconds(3);
@@ -47,10 +45,15 @@ abstract class StoreContract {
     private final Deque<Holdfast> clients = new ArrayDeque<>();
     private final Deque<Mortal> mortals = new ArrayDeque<>();
     private @Nullable ExecutorService threads;
-    private @Nullable StoreTap mainTap;
+    private final StoreTap mainTap = new StoreTap(context -> subject().store().open(context));
     private int clientNumber;
 
     abstract StoreUnderTest subject();
+
+    @BeforeEach
+    void openMainClient() {
+        client(mainTap);
+    }
 
     // Names and times
 
@@ -77,6 +80,11 @@ abstract class StoreContract {
     private Duration atLeastMinimum(Duration ttl) {
         Duration shortest = traits().minTtl();
         return ttl.compareTo(shortest) < 0 ? shortest : ttl;
+    }
+
+    /** For whatever should happen at once. */
+    Duration patience() {
+        return subject().patience();
     }
 
     LockOptions shortLived() {
@@ -139,19 +147,11 @@ abstract class StoreContract {
     // What the store can do
 
     StoreTraits traits() {
-        return mainTap().opened().traits();
+        return mainTap.opened().traits();
     }
 
     boolean isInstance(Class<?> ability) {
-        return ability.isInstance(mainTap().opened());
-    }
-
-    private StoreTap mainTap() {
-        if (mainTap == null) {
-            mainTap = tap();
-            client(mainTap);
-        }
-        return mainTap;
+        return ability.isInstance(mainTap.opened());
     }
 
     void assumeQueueing() {
@@ -184,22 +184,22 @@ abstract class StoreContract {
     }
 
     /** The result of another thread's work, which should be there soon. */
-    static <T> T get(Future<T> future) throws Exception {
+    <T> T get(Future<T> future) throws Exception {
         try {
-            return future.get(SOON.toMillis(), TimeUnit.MILLISECONDS);
+            return future.get(patience().toMillis(), TimeUnit.MILLISECONDS);
         } catch (TimeoutException e) {
-            throw new AssertionError("still not done after " + SOON, e);
+            throw new AssertionError("still not done after " + patience(), e);
         }
     }
 
     // Views
 
     LockView view(String name) {
-        return mainTap().opened().view(name, new DirectStore(mainTap()).deadline());
+        return mainTap.opened().view(name, new DirectStore(mainTap).deadline());
     }
 
-    static ConditionFactory soon() {
-        return await().atMost(SOON).pollInterval(Duration.ofMillis(2));
+    ConditionFactory soon() {
+        return await().atMost(patience()).pollInterval(Duration.ofMillis(2));
     }
 
     void awaitWaiters(String name, int number) {
@@ -223,7 +223,7 @@ abstract class StoreContract {
                     .name(run + "-last")
                     .connect()) {
                 await("P8: nothing of the test's locks is left")
-                        .atMost(passingOnAfterClose())
+                        .atMost(patience())
                         .pollInterval(Duration.ofMillis(5))
                         .untilAsserted(() -> assertThat(fresh.locks(run)).isEmpty());
             }
@@ -232,9 +232,5 @@ abstract class StoreContract {
                 threads.shutdownNow();
             }
         }
-    }
-
-    private Duration passingOnAfterClose() {
-        return LONG_TTL.plus(SLACK);
     }
 }

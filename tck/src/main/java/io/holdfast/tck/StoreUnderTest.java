@@ -25,6 +25,11 @@ public interface StoreUnderTest {
         return Duration.ofMillis(300);
     }
 
+    /** How long the kit waits for what should happen at once: long, since it only decides how late a failure shows. */
+    default Duration patience() {
+        return Duration.ofSeconds(20);
+    }
+
     /**
      * A client that can be made to die like a killed process. By default nothing it asks reaches the store any more,
      * which is right wherever claims live by {@code renew} alone. A store whose client library keeps a session alive by

@@ -1,0 +1,156 @@
+package io.holdfast.tck;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import io.holdfast.DistributedLock;
+import io.holdfast.DistributedSemaphore;
+import io.holdfast.Fairness;
+import io.holdfast.Hold;
+import io.holdfast.Holdfast;
+import io.holdfast.Lease;
+import io.holdfast.LockEvent;
+import io.holdfast.LockOptions;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.Future;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** Whoever dies, holding or waiting, is passed over within the ttl and a second. */
+@Tag("core")
+@DisplayName("P4 liveness")
+abstract class LivenessContract extends StoreContract {
+
+    @ParameterizedTest
+    @EnumSource
+    void aDeadHoldersLockPassesOn(Kind kind) throws Exception {
+        assumeSupports(kind.needs());
+        Mortal mortal = mortal();
+        Hold dead = kind.of(client(mortal), name(), shortLived()).acquire();
+        Future<Lease> next = fork(client().lock(name(), shortLived())::acquire);
+
+        mortal.die();
+
+        try (Lease lease = getWithin(passingOn(), next)) {
+            assertThat(dead.isValid()).isFalse();
+            assertThat(lease.isValid()).isTrue();
+        }
+    }
+
+    @Test
+    void permitsOfADeadHolderComeBack() throws Exception {
+        assumeSupports(Kind.PERMITS.needs());
+        Mortal mortal = mortal();
+        client(mortal).semaphore(name(), 3, shortLived()).permits(2).acquire();
+        DistributedSemaphore semaphore = client().semaphore(name(), 3, shortLived());
+        Lease one = semaphore.acquire();
+        Future<Lease> two = fork(semaphore.permits(2)::acquire);
+
+        mortal.die();
+
+        getWithin(passingOn(), two).release();
+        one.release();
+    }
+
+    @Test
+    void aDeadWaiterDoesNotStallThoseBehindIt() throws Exception {
+        assumeQueueing();
+        LockOptions inOrder = shortLived().withFairness(Fairness.FIFO);
+        Lease holder = client().lock(name(), inOrder).acquire();
+        Mortal mortal = mortal();
+        client(mortal).lock(name(), inOrder).acquireAsync();
+        awaitWaiters(name(), 1);
+        CompletableFuture<Lease> behind = client().lock(name(), inOrder).acquireAsync();
+        awaitWaiters(name(), 2);
+
+        mortal.die();
+        holder.release();
+
+        getWithin(passingOn(), behind).release();
+    }
+
+    @Test
+    void aWaiterThatDiesWhileTheHolderLivesLosesItsPlace() throws Exception {
+        assumeQueueing();
+        LockOptions inOrder = shortLived().withFairness(Fairness.FIFO);
+        Mortal mortal = mortal();
+        try (Lease holder = client().lock(name(), inOrder).acquire()) {
+            client(mortal).lock(name(), inOrder).acquireAsync();
+            awaitWaiters(name(), 1);
+
+            mortal.die();
+
+            awaitWaiters(name(), 0);
+            assertThat(holder.isValid()).isTrue();
+        }
+    }
+
+    @Test
+    void aWaitingClientKeepsItsPlaceForManyTtls() throws Exception {
+        assumeQueueing();
+        Lease holder = client().lock(name(), shortLived()).acquire();
+        CompletableFuture<Lease> first = client().lock(name(), shortLived()).acquireAsync();
+        awaitWaiters(name(), 1);
+        CompletableFuture<Lease> second = client().lock(name(), shortLived()).acquireAsync();
+        awaitWaiters(name(), 2);
+
+        StoreTap.pause(shortTtl().multipliedBy(3));
+        holder.release();
+
+        Lease lease = get(first);
+        assertThat(second).as("the one that came second").isNotDone();
+        lease.release();
+        get(second).release();
+    }
+
+    @Test
+    void aClosedClientFreesWhatItHoldsAtOnce() throws Exception {
+        Holdfast closing = client();
+        closing.lock(name(), longLived()).acquire();
+        Future<Lease> next = fork(client().lock(name(), longLived())::acquire);
+
+        closing.close();
+
+        getWithin(longTtl().dividedBy(2), next).release();
+    }
+
+    @Test
+    void aBreakShorterThanTheTtlCostsNeitherLeaseNorPlace() throws Exception {
+        assumeTrue(subject().faults().isPresent(), "the way to the server cannot be cut");
+        Faults faults = subject().faults().orElseThrow();
+        ConcurrentLinkedQueue<LockEvent> events = new ConcurrentLinkedQueue<>();
+        Duration ttl = longTtl().dividedBy(2);
+        LockOptions options = LockOptions.defaults().withTtl(ttl);
+        Lease holder = client(subject().store(), builder -> builder.listener(events::add))
+                .lock(name(), options)
+                .acquire();
+        DistributedLock waiting = client().lock(name(), options);
+        Future<Lease> waiter = fork(waiting::acquire);
+        soon().until(() -> events.stream().anyMatch(LockEvent.Renewed.class::isInstance));
+
+        faults.cut();
+        StoreTap.pause(ttl.dividedBy(4));
+        faults.heal();
+        events.clear();
+
+        soon().until(() -> events.stream().anyMatch(LockEvent.Renewed.class::isInstance));
+        assertThat(holder.isValid()).isTrue();
+        assertThat(waiter.isDone()).isFalse();
+        holder.release();
+        get(waiter).release();
+    }
+
+    private <T> T getWithin(Duration limit, Future<T> future) throws Exception {
+        long started = System.nanoTime();
+        T result = get(future);
+        assertThat(Duration.ofNanos(System.nanoTime() - started))
+                .as("P4: time to pass on")
+                .isLessThan(limit);
+        return result;
+    }
+}

@@ -1,0 +1,81 @@
+package io.holdfast.tck;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.DistributedLock;
+import io.holdfast.Holdfast;
+import io.holdfast.Lease;
+import io.holdfast.tck.StoreTap.Operation;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+/** Threads and requests do not grow with locks, leases and waiters. */
+@DisplayName("Scale")
+abstract class ScaleContract extends StoreContract {
+
+    /** More than one client may ever need, far less than there are leases or waiters. */
+    private static final int FEW = 12;
+
+    @Test
+    void leasesAndWaitersAddNoThreads() throws Exception {
+        Holdfast client = client();
+        Holdfast waiting = client();
+        List<Lease> leases = new ArrayList<>();
+        List<CompletableFuture<Lease>> waiters = new ArrayList<>();
+        for (int i = 0; i < 20; i++) {
+            holdAndWait(client, waiting, "warm-" + i, leases, waiters);
+        }
+        int before = threads();
+
+        for (int i = 0; i < 300; i++) {
+            holdAndWait(client, waiting, "lock-" + i, leases, waiters);
+        }
+        for (int i = 0; i < 700; i++) {
+            leases.add(client.lock(name("alone-" + i), longLived()).tryAcquire().orElseThrow());
+        }
+
+        assertThat(threads() - before)
+                .as("threads added by 1,000 leases and 300 waiters")
+                .isLessThan(FEW);
+        waiters.forEach(waiter -> waiter.cancel(true));
+        leases.forEach(Lease::release);
+        assertThat(threads() - before).isLessThan(FEW);
+    }
+
+    private void holdAndWait(
+            Holdfast client,
+            Holdfast waiting,
+            String suffix,
+            List<Lease> leases,
+            List<CompletableFuture<Lease>> waiters) {
+        leases.add(client.lock(name(suffix), longLived()).tryAcquire().orElseThrow());
+        waiters.add(waiting.lock(name(suffix), longLived()).acquireAsync());
+    }
+
+    private static int threads() {
+        return Thread.getAllStackTraces().size();
+    }
+
+    @Test
+    void manyLeasesAreRenewedInFewRequestsAndNoneIsLost() {
+        StoreTap tap = tap();
+        Holdfast client = client(tap);
+        Duration ttl = shortTtl().multipliedBy(10);
+        List<Lease> leases = new ArrayList<>();
+        for (int i = 0; i < 100; i++) {
+            DistributedLock lock = client.lock(name("lock-" + i), longLived().withTtl(ttl));
+            leases.add(lock.tryAcquire().orElseThrow());
+        }
+
+        StoreTap.pause(ttl.multipliedBy(3).dividedBy(2));
+
+        assertThat(leases).allMatch(Lease::isValid);
+        // Three renewals per ttl, each some ten batches per server.
+        assertThat(tap.count(Operation.RENEW)).isLessThan(5 * leases.size());
+        leases.forEach(Lease::release);
+    }
+}
