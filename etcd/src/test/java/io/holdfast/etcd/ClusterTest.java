@@ -1,0 +1,214 @@
+package io.holdfast.etcd;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.holdfast.DistributedLock;
+import io.holdfast.Holdfast;
+import io.holdfast.Lease;
+import io.holdfast.LockException;
+import io.holdfast.LockOptions;
+import io.holdfast.etcd.TestClient.Waiter;
+import io.holdfast.servers.EtcdCluster;
+import io.holdfast.servers.EtcdServer;
+import io.holdfast.spi.Answer;
+import io.holdfast.spi.Grant;
+import io.holdfast.spi.RenewalAnswer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+@DisplayName("Three members of etcd")
+class ClusterTest {
+
+    private static final Duration PATIENCE = Duration.ofSeconds(40);
+
+    private static EtcdCluster cluster;
+
+    private final String name = "lock-" + UUID.randomUUID();
+    private TestClient one;
+    private TestClient two;
+
+    @BeforeAll
+    static void startServers() {
+        cluster = EtcdCluster.start();
+    }
+
+    @AfterAll
+    static void stopServers() {
+        cluster.close();
+    }
+
+    @BeforeEach
+    void connect() {
+        List<EtcdServer> order = new ArrayList<>(cluster.followers());
+        order.add(0, cluster.leader());
+        one = TestClient.of(uri(order));
+        two = TestClient.of(uri(order));
+    }
+
+    @AfterEach
+    void disconnect() {
+        one.close();
+        two.close();
+        for (EtcdServer node : cluster.nodes()) {
+            if (node.isRunning()) {
+                node.resume();
+            } else {
+                node.restart();
+            }
+        }
+        cluster.leader();
+    }
+
+    private static String uri(List<EtcdServer> order) {
+        return order.stream()
+                .map(node -> "127.0.0.1:" + node.port())
+                .collect(Collectors.joining(",", "etcd://", "?timeout=3s"));
+    }
+
+    private void awaitRenewal(TestClient client, Grant grant) {
+        await().atMost(PATIENCE)
+                .ignoreExceptions()
+                .untilAsserted(() -> assertThat(client.renew(grant)).isInstanceOf(RenewalAnswer.Extended.class));
+    }
+
+    @Test
+    void holdersAndWaitersOutliveTheMemberTheyTalkTo() {
+        Grant held = one.grant(name);
+        Waiter waiter = two.enqueue(name);
+        // First in the address, so the one in use, and the leader too.
+        cluster.leader().kill();
+
+        awaitRenewal(one, held);
+        assertThat(waiter.isGranted()).isFalse();
+        one.release(held);
+        assertThat(waiter.arrived().token()).isGreaterThan(held.token());
+    }
+
+    @Test
+    void holdersAndWaitersOutliveALeaderThatHangs() {
+        Grant held = one.grant(name);
+        Waiter waiter = two.enqueue(name);
+        EtcdServer hanging = cluster.leader();
+        hanging.pause();
+
+        awaitRenewal(one, held);
+        one.release(held);
+        // Nothing tells a waiter that its member hangs but its own heartbeat.
+        awaitRenewalOrGrant(waiter);
+        assertThat(waiter.arrived().token()).isGreaterThan(held.token());
+        hanging.resume();
+    }
+
+    private void awaitRenewalOrGrant(Waiter waiter) {
+        await().atMost(PATIENCE).ignoreExceptions().until(() -> {
+            two.renew(waiter.ticket);
+            return waiter.isGranted();
+        });
+    }
+
+    @Test
+    void aLeadershipThatMovesIsHardlyNoticed() {
+        Grant held = one.grant(name);
+        Waiter waiter = two.enqueue(name);
+        EtcdServer old = cluster.leader();
+        Etcdctl etcdctl = new Etcdctl(old.endpoint());
+        String status = new Etcdctl(cluster.followers().get(0).endpoint()).run("endpoint", "status");
+        etcdctl.run("move-leader", status.split(", ")[1]);
+
+        awaitRenewal(one, held);
+        one.release(held);
+        waiter.arrived();
+    }
+
+    @Test
+    void withoutAMajorityNothingIsGrantedAndAfterwardsAllGoesOn() {
+        Grant held = one.grant(name);
+        Waiter waiter = two.enqueue(name);
+        List<EtcdServer> lost = cluster.followers();
+        lost.forEach(EtcdServer::kill);
+
+        await().atMost(PATIENCE)
+                .untilAsserted(() -> assertThat(one.renew(held)).isNotInstanceOf(RenewalAnswer.Extended.class));
+        assertThat(failureOf(() -> two.attempt(name + "-other"))).isInstanceOf(LockException.class);
+        assertThat(waiter.isGranted()).isFalse();
+
+        lost.forEach(EtcdServer::restart);
+        await().atMost(PATIENCE)
+                .ignoreExceptions()
+                .until(() -> one.attempt(name + "-afterwards") instanceof Answer.Granted);
+        // The lease began anew with the new leader, so what was held may have been kept; if not, its client knows.
+        RenewalAnswer answer = one.renew(held);
+        if (answer instanceof RenewalAnswer.Extended) {
+            one.release(held);
+        }
+        await().atMost(PATIENCE).until(() -> waiter.grant.isDone() || waiter.loss.isDone());
+    }
+
+    private static Throwable failureOf(Runnable action) {
+        try {
+            action.run();
+        } catch (RuntimeException e) {
+            return e;
+        }
+        return new AssertionError("did not fail");
+    }
+
+    @Test
+    void p1p2ExclusionAndTokensHoldWhileLeadersAreKilled() throws Exception {
+        int clients = 3;
+        LockOptions options = LockOptions.defaults().withTtl(Duration.ofSeconds(4));
+        AtomicInteger inside = new AtomicInteger();
+        AtomicInteger overlaps = new AtomicInteger();
+        AtomicLong lastToken = new AtomicLong();
+        AtomicInteger passes = new AtomicInteger();
+        ExecutorService threads = Executors.newFixedThreadPool(clients);
+        List<Future<?>> work = new ArrayList<>();
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(8);
+        for (int i = 0; i < clients; i++) {
+            work.add(threads.submit(() -> {
+                try (Holdfast holdfast = Holdfast.connect(uri(cluster.nodes()))) {
+                    DistributedLock lock = holdfast.lock(name, options);
+                    while (System.nanoTime() - end < 0) {
+                        try (Lease lease = lock.acquire()) {
+                            if (lease.isValid()) {
+                                overlaps.addAndGet(inside.getAndIncrement() == 0 ? 0 : 1);
+                                overlaps.addAndGet(lastToken.getAndSet(lease.token()) < lease.token() ? 0 : 1);
+                                inside.decrementAndGet();
+                                passes.incrementAndGet();
+                            }
+                        } catch (LockException e) {
+                            // An outage: ask again.
+                        }
+                    }
+                }
+                return null;
+            }));
+        }
+        await().atMost(PATIENCE).until(() -> passes.get() > 10);
+        EtcdServer killed = cluster.leader();
+        killed.kill();
+        int before = passes.get();
+        await().atMost(PATIENCE).until(() -> passes.get() > before + 10);
+        for (Future<?> each : work) {
+            each.get(60, TimeUnit.SECONDS);
+        }
+        threads.shutdown();
+        assertThat(overlaps).hasValue(0);
+    }
+}

@@ -1,0 +1,74 @@
+package io.holdfast.etcd;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import com.google.protobuf.ByteString;
+import io.holdfast.Demand;
+import io.holdfast.Holdfast;
+import io.holdfast.LockView.Origin;
+import io.holdfast.spi.StoreUri;
+import java.time.Duration;
+import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+@DisplayName("The address of an etcd")
+class EtcdStoresTest {
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "etcd://h:1?prefx=a",
+                "etcd://h:1/db",
+                "etcd://h:1?timeout=0s",
+                "etcd://h:1?timeout=soon",
+                "etcd://user@h:1",
+                "etcd://h:1?ca=/dev/null",
+                "etcds://h:1?cert=/dev/null",
+                "etcds://h:1?ca=/nowhere",
+                "etcd://h:1?lease=xyz"
+            })
+    void mistakesAreToldBeforeAnythingIsConnected(String uri) {
+        assertThatThrownBy(() -> new EtcdStores().store(StoreUri.parse(uri)))
+                .isInstanceOf(IllegalArgumentException.class);
+    }
+
+    @Test
+    void theStoreIsFoundByItsScheme() {
+        try (Holdfast holdfast = Holdfast.connect("etcd://127.0.0.1:1,127.0.0.1:2?connectTimeout=200ms")) {
+            assertThat(holdfast.toString()).isNotNull();
+        }
+    }
+
+    @Test
+    void credentialsAreNotShown() {
+        try (TestClient client = TestClient.of("etcd://app:secret@127.0.0.1:1")) {
+            assertThat(client.store.traits().store()).contains("127.0.0.1").doesNotContain("secret");
+        }
+    }
+
+    @Test
+    void aTicketTellsWhoWroteItAndWhatItAsksFor() {
+        for (Demand demand : List.of(Demand.exclusive(), Demand.shared(), Demand.permits(2, 5))) {
+            TicketNote note = new TicketNote(
+                    demand,
+                    "abc-1",
+                    Optional.of(new Origin("a client\n=%", "höst", 42, "main thread")),
+                    Optional.of(Instant.EPOCH.plus(Duration.ofDays(1))));
+            assertThat(TicketNote.of(note.toValue())).isEqualTo(note);
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "anything", "holdfast 1\ndemand=permits x y", "holdfast 1\ndemand=permits 3 2"})
+    void aValueThatIsNotOursIsAnExclusiveDemandOfSomebodyUnknown(String value) {
+        TicketNote note = TicketNote.of(ByteString.copyFromUtf8(value));
+        assertThat(note.demand()).isEqualTo(Demand.exclusive());
+        assertThat(note.origin()).isEmpty();
+    }
+}

@@ -1,0 +1,331 @@
+package io.holdfast.etcd;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.holdfast.Demand;
+import io.holdfast.LossReason;
+import io.holdfast.StoreUnavailableException;
+import io.holdfast.UnknownOutcomeException;
+import io.holdfast.etcd.TestClient.Waiter;
+import io.holdfast.etcd.internal.wire.LeaseKeepAliveResponse;
+import io.holdfast.servers.Direction;
+import io.holdfast.servers.EtcdServer;
+import io.holdfast.servers.TcpProxy;
+import io.holdfast.spi.Answer;
+import io.holdfast.spi.Deadline;
+import io.holdfast.spi.Grant;
+import io.holdfast.spi.ReleaseAnswer;
+import io.holdfast.spi.RenewalAnswer;
+import io.holdfast.spi.Request;
+import io.holdfast.spi.TimeSource;
+import io.holdfast.spi.Withdrawal;
+import java.time.Duration;
+import java.util.List;
+import java.util.Objects;
+import java.util.UUID;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+@DisplayName("When something goes wrong with etcd")
+class FaultsTest {
+
+    private static final Duration SHORT = Duration.ofSeconds(2);
+
+    private static EtcdServer server;
+    private static Etcdctl etcdctl;
+
+    private final String name = "lock-" + UUID.randomUUID();
+    private TcpProxy proxy;
+    private TestClient one;
+    private TestClient two;
+
+    @BeforeAll
+    static void startServer() {
+        server = EtcdServer.start();
+        etcdctl = new Etcdctl(server.endpoint());
+    }
+
+    @AfterAll
+    static void stopServer() {
+        server.close();
+    }
+
+    @BeforeEach
+    void connect() {
+        proxy = TcpProxy.to(server.address());
+        one = TestClient.of("etcd://127.0.0.1:" + server.port());
+        two = TestClient.of("etcd://127.0.0.1:" + proxy.port() + "?timeout=1s");
+    }
+
+    @AfterEach
+    void disconnect() {
+        proxy.heal();
+        one.close();
+        two.close();
+        proxy.close();
+    }
+
+    private List<String> keys() {
+        return etcdctl.keys("holdfast/" + name + "/");
+    }
+
+    private static String leaseOf(Object handle) {
+        return Long.toHexString(
+                ((Place) Objects.requireNonNull(handle)).session().lease());
+    }
+
+    private static Deadline in(Duration time) {
+        return Deadline.after(TimeSource.system(), time);
+    }
+
+    private void compact() {
+        String json = etcdctl.run("get", "-w", "json", "nothing");
+        String revision = json.replaceAll("(?s).*\"revision\":(\\d+).*", "$1");
+        etcdctl.run("compact", revision);
+    }
+
+    @Test
+    void compactionDuringAWaitHurtsNobody() {
+        Grant held = one.grant(name);
+        Waiter waiter = two.enqueue(name);
+        one.release(one.grant(name + "-other"));
+        compact();
+        proxy.resetConnections();
+        one.release(one.grant(name + "-other"));
+        compact();
+
+        one.release(held);
+        two.release(waiter.arrived());
+    }
+
+    @Test
+    void aReleaseWhileTheWatchStreamIsBrokenIsNotMissed() {
+        Grant held = one.grant(name);
+        Waiter waiter = two.enqueue(name);
+        proxy.refuseConnections();
+        proxy.resetConnections();
+        one.release(held);
+        proxy.heal();
+
+        waiter.arrived();
+    }
+
+    @Test
+    void aWatchTheServerCancelsIsOpenedAgain() {
+        try (Meddler meddler = new Meddler(server.port());
+                TestClient meddled = meddler.client()) {
+            Grant held = one.grant(name);
+            Waiter waiter = meddled.enqueue(name);
+            await().until(() -> meddler.watchIds.size() == 2);
+            List.copyOf(meddler.watchIds).forEach(meddler::cancelWatch);
+            await().until(() -> meddler.watchIds.size() == 4);
+
+            one.release(held);
+            waiter.arrived();
+        }
+    }
+
+    @Test
+    void p1AKeepAliveOfADeposedLeaderDoesNotCount() {
+        try (Meddler meddler = new Meddler(server.port());
+                TestClient meddled = meddler.client()) {
+            Grant grant = meddled.grant(name);
+            meddler.keepAlives = kept -> kept.toBuilder()
+                    .setHeader(kept.getHeader().toBuilder()
+                            .setRaftTerm(kept.getHeader().getRaftTerm() - 1))
+                    .build();
+            assertThat(meddled.renew(grant)).isInstanceOf(RenewalAnswer.Unsettled.class);
+
+            meddler.keepAlives = kept -> kept;
+            assertThat(meddled.renew(grant)).isInstanceOf(RenewalAnswer.Extended.class);
+        }
+    }
+
+    @Test
+    void aLeaderThatDoesNotKnowALeaseYetIsNotBelieved() {
+        try (Meddler meddler = new Meddler(server.port());
+                TestClient meddled = meddler.client()) {
+            Grant grant = meddled.grant(name);
+            meddler.keepAlives =
+                    kept -> LeaseKeepAliveResponse.newBuilder(kept).setTtl(0).build();
+            assertThat(meddled.renew(grant)).isInstanceOf(RenewalAnswer.Unsettled.class);
+
+            meddler.keepAlives = kept -> kept;
+            assertThat(meddled.renew(grant)).isInstanceOf(RenewalAnswer.Extended.class);
+        }
+    }
+
+    @Test
+    void p5ALeaseRevokedFromOutsideFailsHoldersAndWaitersAtOnce() {
+        Grant foreign = one.grant(name);
+        Waiter waiter = two.enqueue(name);
+        Grant held = two.grant(name + "-held");
+
+        etcdctl.run("lease", "revoke", leaseOf(held.handle()));
+        waiter.heardOfLoss();
+        await().untilAsserted(() ->
+                assertThat(two.losses).containsEntry(held.request().owner(), LossReason.GONE));
+        assertThat(two.renew(held)).isInstanceOf(RenewalAnswer.Gone.class);
+
+        one.release(foreign);
+        Grant again = two.grant(name);
+        assertThat(again.token()).isGreaterThan(foreign.token());
+        assertThat(waiter.isGranted()).isFalse();
+    }
+
+    @Test
+    void p1RevokingALeaseGrantsNothingToWaitersOfTheSameSession() {
+        Grant held = one.grant(name);
+        Waiter waiter = one.enqueue(name);
+
+        etcdctl.run("lease", "revoke", leaseOf(held.handle()));
+        waiter.heardOfLoss();
+        assertThat(waiter.isGranted()).isFalse();
+        assertThat(keys()).isEmpty();
+    }
+
+    @Test
+    void p1AllKeysDeletedFromOutsideIsFoundOutByTheRenewalThatFollowsAPush() {
+        one.grant(name);
+        Waiter waiter = two.enqueue(name);
+        etcdctl.run("del", "--prefix", "holdfast/" + name + "/");
+
+        // Its turn or its end, whichever watch was first: the renewal the engine sends after a push knows.
+        await().until(() -> waiter.grant.isDone() || waiter.loss.isDone());
+        assertThat(two.renew(waiter.ticket)).isInstanceOf(RenewalAnswer.Gone.class);
+    }
+
+    @Test
+    void p1NobodyIsGrantedALeaseThatExpiredDuringTheWait() {
+        Grant held = one.grant(name);
+        Waiter waiter = two.enqueue(two.request(name, Demand.exclusive(), SHORT));
+        proxy.cut();
+        await().atMost(Duration.ofSeconds(20)).until(() -> keys().size() == 1);
+        one.release(held);
+        proxy.heal();
+
+        waiter.heardOfLoss();
+        assertThat(waiter.isGranted()).isFalse();
+    }
+
+    @Test
+    void anUnreachableServerIsUnavailableAndTheNextCallAfterItsReturnWorks() {
+        two.release(two.grant(name));
+        proxy.refuseConnections();
+        proxy.resetConnections();
+        await().untilAsserted(() -> assertThatThrownBy(() -> two.attempt(name))
+                .isInstanceOf(StoreUnavailableException.class)
+                .hasMessageContaining(name));
+        proxy.heal();
+
+        assertThat(two.attempt(name)).isInstanceOf(Answer.Granted.class);
+    }
+
+    @Test
+    void aDeadlineIsKeptWhenTheServerIsSilent() {
+        two.release(two.grant(name));
+        proxy.cut();
+        long before = System.nanoTime();
+        assertThatThrownBy(() -> two.store.attempt(two.request(name), in(Duration.ofMillis(200))))
+                .isInstanceOf(UnknownOutcomeException.class);
+
+        assertThat(Duration.ofNanos(System.nanoTime() - before)).isLessThan(Duration.ofSeconds(2));
+    }
+
+    @Test
+    void p7ARequestWhoseAnswerIsLostIsFoundAndWithdrawn() {
+        two.release(two.grant(name));
+        Request request = two.request(name);
+        proxy.dropReplies();
+        assertThatThrownBy(() -> two.store.attempt(request, in(Duration.ofMillis(300))))
+                .isInstanceOf(UnknownOutcomeException.class);
+        assertThat(keys()).hasSize(1);
+
+        proxy.heal();
+        await().untilAsserted(() -> assertThat(two.withdraw(request)).isEqualTo(Withdrawal.REMOVED));
+        assertThat(keys()).isEmpty();
+    }
+
+    @Test
+    void p7ARequestThatArrivesLateIsSweptThoughNobodyAsksForIt() {
+        Request warm = two.request(name + "-warm", Demand.exclusive(), SHORT);
+        Grant kept = two.grant(warm);
+        proxy.cut(Direction.TO_SERVER);
+        Request late = two.request(name, Demand.exclusive(), SHORT);
+        assertThatThrownBy(() -> two.store.attempt(late, in(Duration.ofMillis(100))))
+                .isInstanceOf(UnknownOutcomeException.class);
+        assertThat(keys()).isEmpty();
+        proxy.heal();
+
+        // Nobody withdraws it; the session lives on, and still it goes.
+        one.grant(name);
+        assertThat(kept.token()).isPositive();
+    }
+
+    @Test
+    void p3AReleaseWhoseAnswerIsLostMayBeRepeated() {
+        Grant held = two.grant(name);
+        proxy.dropReplies();
+        assertThatThrownBy(() -> two.store.release(held, Duration.ZERO, in(Duration.ofMillis(300))))
+                .isInstanceOf(UnknownOutcomeException.class);
+        proxy.heal();
+        Grant next = one.grant(name);
+
+        await().untilAsserted(() -> assertThat(two.store.release(held, Duration.ZERO, in(Duration.ofSeconds(1))))
+                .isEqualTo(ReleaseAnswer.NOT_HELD));
+        assertThat(one.renew(next)).isInstanceOf(RenewalAnswer.Extended.class);
+    }
+
+    @Test
+    void aRestartOfTheServerKeepsHoldersWaitersAndTokens() {
+        try (EtcdServer durable = EtcdServer.start();
+                TestClient three = TestClient.of("etcd://127.0.0.1:" + durable.port());
+                TestClient four = TestClient.of("etcd://127.0.0.1:" + durable.port())) {
+            Grant held = three.grant(name);
+            Waiter waiter = four.enqueue(name);
+            durable.kill();
+            durable.restart();
+            await().ignoreExceptions()
+                    .untilAsserted(() -> assertThat(three.renew(held)).isInstanceOf(RenewalAnswer.Extended.class));
+            assertThat(waiter.isGranted()).isFalse();
+            three.release(held);
+
+            assertThat(waiter.arrived().token()).isGreaterThan(held.token());
+        }
+    }
+
+    @Test
+    void withoutSpaceNothingIsTakenButWhatIsHeldCanBeKeptAndReleased() {
+        try (EtcdServer small = EtcdServer.builder()
+                        .args("--quota-backend-bytes", "200000")
+                        .start();
+                TestClient three = TestClient.of("etcd://127.0.0.1:" + small.port());
+                TestClient four = TestClient.of("etcd://127.0.0.1:" + small.port())) {
+            Etcdctl ctl = new Etcdctl(small.endpoint());
+            Grant held = three.grant(name);
+            Waiter waiter = four.enqueue(name);
+            await().ignoreExceptions().until(() -> {
+                try {
+                    ctl.run("put", "filler-" + UUID.randomUUID(), "x".repeat(50_000));
+                    return false;
+                } catch (IllegalStateException full) {
+                    return full.getMessage().contains("space exceeded");
+                }
+            });
+
+            assertThatThrownBy(() -> three.grant(name + "-other"))
+                    .isInstanceOf(StoreUnavailableException.class)
+                    .hasMessageContaining("space exceeded");
+            assertThat(ctl.keys("holdfast/" + name + "-other/")).isEmpty();
+            assertThat(three.renew(held)).isInstanceOf(RenewalAnswer.Extended.class);
+            assertThat(three.release(held)).isEqualTo(ReleaseAnswer.RELEASED);
+            waiter.arrived();
+        }
+    }
+}

@@ -1,0 +1,85 @@
+package io.holdfast.etcd;
+
+import io.grpc.CallOptions;
+import io.grpc.Channel;
+import io.grpc.ClientCall;
+import io.grpc.ClientInterceptor;
+import io.grpc.ClientInterceptors;
+import io.grpc.ForwardingClientCall.SimpleForwardingClientCall;
+import io.grpc.ForwardingClientCallListener.SimpleForwardingClientCallListener;
+import io.grpc.ManagedChannel;
+import io.grpc.Metadata;
+import io.grpc.MethodDescriptor;
+import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
+import io.holdfast.etcd.internal.wire.LeaseKeepAliveResponse;
+import io.holdfast.etcd.internal.wire.WatchCancelRequest;
+import io.holdfast.etcd.internal.wire.WatchRequest;
+import io.holdfast.etcd.internal.wire.WatchResponse;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.UnaryOperator;
+
+/** Sits between a store and a real etcd and changes what they say to each other. */
+final class Meddler implements ClientInterceptor, AutoCloseable {
+
+    final List<Long> watchIds = new CopyOnWriteArrayList<>();
+    volatile UnaryOperator<LeaseKeepAliveResponse> keepAlives = UnaryOperator.identity();
+
+    private final ManagedChannel channel;
+    private volatile ClientCall<WatchRequest, WatchResponse> watchStream;
+
+    Meddler(int port) {
+        channel =
+                NettyChannelBuilder.forAddress("127.0.0.1", port).usePlaintext().build();
+    }
+
+    TestClient client() {
+        return new TestClient(EtcdStores.using(ClientInterceptors.intercept(channel, this)));
+    }
+
+    /** Makes the server cancel a watch its client knows to be open. */
+    void cancelWatch(long id) {
+        watchStream.sendMessage(WatchRequest.newBuilder()
+                .setCancelRequest(WatchCancelRequest.newBuilder().setWatchId(id))
+                .build());
+    }
+
+    @Override
+    public <Q, R> ClientCall<Q, R> interceptCall(MethodDescriptor<Q, R> method, CallOptions options, Channel next) {
+        ClientCall<Q, R> call = next.newCall(method, options);
+        if (method.getFullMethodName().endsWith("Watch/Watch")) {
+            @SuppressWarnings("unchecked")
+            ClientCall<WatchRequest, WatchResponse> watch = (ClientCall<WatchRequest, WatchResponse>) call;
+            watchStream = watch;
+        }
+        return new SimpleForwardingClientCall<>(call) {
+            @Override
+            public void start(Listener<R> listener, Metadata headers) {
+                super.start(
+                        new SimpleForwardingClientCallListener<>(listener) {
+                            @Override
+                            public void onMessage(R message) {
+                                super.onMessage(meddle(message));
+                            }
+                        },
+                        headers);
+            }
+        };
+    }
+
+    @SuppressWarnings("unchecked")
+    private <R> R meddle(R message) {
+        if (message instanceof WatchResponse response && response.getCreated()) {
+            watchIds.add(response.getWatchId());
+        }
+        if (message instanceof LeaseKeepAliveResponse kept) {
+            return (R) keepAlives.apply(kept);
+        }
+        return message;
+    }
+
+    @Override
+    public void close() {
+        channel.shutdownNow();
+    }
+}

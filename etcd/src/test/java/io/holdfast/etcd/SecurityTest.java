@@ -1,0 +1,116 @@
+package io.holdfast.etcd;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.holdfast.StoreUnavailableException;
+import io.holdfast.etcd.TestClient.Waiter;
+import io.holdfast.servers.EtcdServer;
+import io.holdfast.servers.TlsClients;
+import io.holdfast.servers.TlsMaterial;
+import io.holdfast.spi.Grant;
+import io.holdfast.spi.RenewalAnswer;
+import java.time.Duration;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+@DisplayName("TLS and logins of etcd")
+class SecurityTest {
+
+    /** A user who may do what docs/stores/etcd.md says it needs, and nothing else. */
+    private static EtcdServer withUsers(String... arguments) {
+        EtcdServer server = EtcdServer.builder().args(arguments).start();
+        Etcdctl admin = new Etcdctl(server.endpoint());
+        admin.run("user", "add", "root:secret");
+        admin.run("role", "add", "locks");
+        admin.run("role", "grant-permission", "locks", "readwrite", "--prefix", "holdfast/");
+        admin.run("user", "add", "app:p%ss");
+        admin.run("user", "grant-role", "app", "locks");
+        admin.run("user", "grant-role", "root", "root");
+        admin.run("auth", "enable");
+        return server;
+    }
+
+    private static String uri(EtcdServer server) {
+        return "etcd://app:p%25ss@127.0.0.1:" + server.port();
+    }
+
+    @Test
+    void locksWorkWithALoginThatMayOnlyTouchThePrefix() {
+        try (EtcdServer server = withUsers();
+                TestClient one = TestClient.of(uri(server));
+                TestClient two = TestClient.of(uri(server))) {
+            Grant held = one.grant("lock");
+            Waiter waiter = two.enqueue("lock");
+            assertThat(one.renew(held)).isInstanceOf(RenewalAnswer.Extended.class);
+            one.release(held);
+            two.release(waiter.arrived());
+            assertThat(one.store.views("", TestClient.soon())).isEmpty();
+        }
+    }
+
+    @Test
+    void aTokenThatExpiredOrWasForgottenIsRenewedUnseen() {
+        try (EtcdServer server = withUsers("--auth-token-ttl", "1");
+                TestClient one = TestClient.of(uri(server));
+                TestClient two = TestClient.of(uri(server))) {
+            Grant held = one.grant("lock");
+            Waiter waiter = two.enqueue("lock");
+            // A restart forgets all tokens; those of the watch stream go with its connection.
+            server.restart();
+            await().ignoreExceptions()
+                    .untilAsserted(() -> assertThat(one.renew(held)).isInstanceOf(RenewalAnswer.Extended.class));
+            one.release(held);
+            Grant next = waiter.arrived();
+
+            // Idle for longer than a token lives: the next of each kind of request comes with an expired one.
+            await().pollDelay(Duration.ofSeconds(3)).until(() -> true);
+            Waiter another = one.enqueue("lock");
+            two.release(next);
+            one.release(another.arrived());
+        }
+    }
+
+    @Test
+    void aWrongPasswordIsSaidToBeOne() {
+        try (EtcdServer server = withUsers();
+                TestClient wrong = TestClient.of("etcd://app:wrong@127.0.0.1:" + server.port());
+                TestClient nobody = TestClient.of("etcd://127.0.0.1:" + server.port())) {
+            assertThatThrownBy(() -> wrong.attempt("lock"))
+                    .isInstanceOf(StoreUnavailableException.class)
+                    .hasMessageContaining("cannot log in")
+                    .hasMessageNotContaining("wrong@");
+            assertThatThrownBy(() -> nobody.attempt("lock")).isInstanceOf(StoreUnavailableException.class);
+        }
+    }
+
+    @Test
+    void aPrefixOneMayNotTouchIsSaidToBeOne() {
+        try (EtcdServer server = withUsers();
+                TestClient other = TestClient.of(uri(server) + "?prefix=other/")) {
+            assertThatThrownBy(() -> other.attempt("lock"))
+                    .isInstanceOf(StoreUnavailableException.class)
+                    .hasMessageContaining("permission denied");
+        }
+    }
+
+    @Test
+    void locksWorkOverTlsWithAClientCertificate() {
+        TlsMaterial tls = TlsMaterial.generate();
+        try (EtcdServer server =
+                EtcdServer.builder().tls(tls, TlsClients.CERTIFIED).start()) {
+            String address = "etcds://127.0.0.1:" + server.port() + "?ca=" + tls.authorityCertificate();
+            try (TestClient one =
+                            TestClient.of(address + "&cert=" + tls.clientCertificate() + "&key=" + tls.clientKey());
+                    TestClient stranger = TestClient.of(address)) {
+                Grant held = one.grant("lock");
+                Waiter waiter = one.enqueue("lock");
+                one.release(held);
+                one.release(waiter.arrived());
+
+                assertThatThrownBy(() -> stranger.attempt("lock")).isInstanceOf(StoreUnavailableException.class);
+            }
+        }
+    }
+}
