@@ -20,6 +20,7 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.ReentrantLock;
@@ -104,9 +105,14 @@ final class EtcdClient implements AutoCloseable {
     <Q, R> CompletableFuture<R> callAsync(MethodDescriptor<Q, R> method, Q request) {
         Duration timeout = settings.timeout();
         if (settings.login().isPresent()) {
-            return CompletableFuture.supplyAsync(
-                    () -> call(method, request, Repeat.NEVER, Deadline.after(context.time(), timeout)),
-                    context.background());
+            try {
+                return CompletableFuture.supplyAsync(
+                        () -> call(method, request, Repeat.NEVER, Deadline.after(context.time(), timeout)),
+                        context.background());
+            } catch (RejectedExecutionException e) {
+                return CompletableFuture.failedFuture(
+                        RpcFailure.of(Status.UNAVAILABLE.withDescription("the client is closed"), false));
+            }
         }
         return start(method, request, timeout.toNanos());
     }

@@ -253,7 +253,7 @@ final class EtcdStore implements QueueingStore, DowngradingStore, AdministeredSt
                 .addSuccess(Txns.put(place.key(), place.note().toValue(), own.lease()))
                 .build();
         if (!send(txn, deadline).getSucceeded()) {
-            sessions.revoke(own.lease());
+            sessions.discard(own);
             return new RenewalAnswer.Gone("its key in etcd is gone");
         }
         sessions.move(place, own);
@@ -351,7 +351,7 @@ final class EtcdStore implements QueueingStore, DowngradingStore, AdministeredSt
             int freed = 0;
             for (KeyValue holder : views.holders(name, deadline)) {
                 ByteString session = keys.session(holder.getLease());
-                ByteString news = ByteString.copyFromUtf8(Sessions.FORCED).concat(holder.getKey());
+                ByteString news = ByteString.copyFromUtf8(SessionWatcher.FORCED).concat(holder.getKey());
                 TxnRequest.Builder tell = TxnRequest.newBuilder()
                         .addCompare(Txns.present(session))
                         .addSuccess(Txns.rewrite(session, news));

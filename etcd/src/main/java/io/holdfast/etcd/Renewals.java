@@ -118,6 +118,8 @@ final class Renewals {
                     new StoreUnavailableException(place.request().name(), "its key has just moved to another lease"));
         }
         if (lease != session.lease()) {
+            place.end();
+            sessions.forget(place);
             return new RenewalAnswer.Gone("somebody bound its key in etcd to another lease");
         }
         if (finding.verdict() != Pulse.Verdict.EXTENDED) {

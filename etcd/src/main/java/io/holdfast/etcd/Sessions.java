@@ -6,7 +6,6 @@ import io.holdfast.LossReason;
 import io.holdfast.UnsupportedLockException;
 import io.holdfast.etcd.internal.wire.DeleteRangeRequest;
 import io.holdfast.etcd.internal.wire.KVGrpc;
-import io.holdfast.etcd.internal.wire.KeyValue;
 import io.holdfast.etcd.internal.wire.LeaseGrantRequest;
 import io.holdfast.etcd.internal.wire.LeaseGrantResponse;
 import io.holdfast.etcd.internal.wire.LeaseGrpc;
@@ -22,46 +21,32 @@ import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /*
- * The leases of a client, and what keeps them honest.
+ * The leases of a client.
  *
  * All locks of one ttl share a lease, so an acquisition needs none of its own: one request. The price is that the lease no
- * longer tells which of its keys somebody still wants, for the lease lives as long as the client does. Hence the round,
- * every third of the ttl, in the background:
- *
- *   - A place the engine has not renewed for a ttl is ended (fixed leases end like this; so would forgotten ones).
- *   - The lease is extended if no renewal did it (nothing held: the next acquisition shall find it warm).
- *   - Sweep: the keys attached to the lease are listed, and those without a place are deleted. These are requests whose
- *     answer never came and which were applied late. A place is entered before its request is sent and ids are never
- *     used twice, so what has no place never will have one: deleting it is always right. If there are such doubts and no
- *     sweep has worked for a ttl, the lease is given up altogether: then it expires, and they with it.
- *   - A lease not extended for a ttl is lost: its holders and waiters are told.
+ * longer tells which of its keys somebody still wants, for it lives as long as the client does. So every key is entered as
+ * a place before it is written, and what is found without a place is an orphan (see SessionRounds).
  *
  * Each session has a key of its own, watched: its deletion says at once that the lease was revoked from outside, and an
- * administrator's forced release is announced by a change of it. So nobody needs to watch the keys he holds.
+ * administrator's forced release is announced by a change of it (see SessionWatcher). So nobody needs to watch the keys he
+ * holds.
  */
 final class Sessions implements AutoCloseable {
 
     private static final Logger LOG = System.getLogger(Sessions.class.getName());
 
-    /** A lease that nothing was taken through for so long is given back. */
-    private static final long IDLE_NANOS = Duration.ofMinutes(5).toNanos();
-
-    private static final long SHORTEST_ROUND_NANOS = Duration.ofMillis(50).toNanos();
     private static final Duration PARTING = Duration.ofSeconds(1);
-
-    /** What a session's own key says after a forced release, before the key that was taken. */
-    static final String FORCED = "forced ";
 
     private final EtcdSettings settings;
     private final EtcdClient client;
@@ -73,8 +58,7 @@ final class Sessions implements AutoCloseable {
     private final Map<Long, Session> common = new ConcurrentHashMap<>(); // by seconds
     private final Set<Session> all = ConcurrentHashMap.newKeySet();
     private final ReentrantLock opening = new ReentrantLock();
-    private final AtomicBoolean roundUnderWay = new AtomicBoolean();
-    private final AtomicBoolean roundPlanned = new AtomicBoolean();
+    private final SessionRounds rounds;
     private volatile boolean closed;
 
     Sessions(EtcdSettings settings, EtcdClient client, WatchHub hub, StoreContext context, Keys keys) {
@@ -84,6 +68,7 @@ final class Sessions implements AutoCloseable {
         this.context = context;
         this.keys = keys;
         this.pulse = new Pulse(client, context.time());
+        this.rounds = new SessionRounds(this, client, context, keys);
     }
 
     /** Whatever is known of that acquisition, until it is gone for good. */
@@ -123,7 +108,7 @@ final class Sessions implements AutoCloseable {
     /** A lease for one lock alone. */
     Session openOwn(Duration ttl, Deadline deadline) {
         Session session = grant(seconds(ttl), Session.Kind.OWN, deadline);
-        all.add(session);
+        open(session);
         return session;
     }
 
@@ -147,10 +132,7 @@ final class Sessions implements AutoCloseable {
         session.places().remove(place.key());
         session.doubts().remove(place.key());
         byOwner.remove(place.request().owner(), place);
-        if (session.kind() == Session.Kind.OWN && session.places().isEmpty()) {
-            drop(session);
-            revoke(session.lease());
-        }
+        discardIfDone(session);
     }
 
     /** Nobody wants a place any more, but its key may be there, or may come yet. */
@@ -166,10 +148,34 @@ final class Sessions implements AutoCloseable {
         to.places().put(place.key(), place);
         place.moveTo(to);
         from.places().remove(place.key());
-        if (from.kind() == Session.Kind.OWN && from.places().isEmpty()) {
-            drop(from);
-            revoke(from.lease());
+        discardIfDone(from);
+    }
+
+    private void discardIfDone(Session session) {
+        if (session.kind() == Session.Kind.OWN && session.places().isEmpty()) {
+            discard(session);
         }
+    }
+
+    /** Gives a lease back that nothing is held through. */
+    void discard(Session session) {
+        if (drop(session)) {
+            revoke(session.lease());
+        }
+    }
+
+    /** An orphan was deleted. */
+    void cleared(Session session, ByteString key) {
+        session.doubts().remove(key);
+        byOwner.values().removeIf(place -> place.key().equals(key));
+    }
+
+    Collection<Session> all() {
+        return all;
+    }
+
+    boolean isClosed() {
+        return closed;
     }
 
     /** Extends a lease and looks at keys. A lease found gone takes its places with it. */
@@ -267,7 +273,7 @@ final class Sessions implements AutoCloseable {
                 EtcdClient.Repeat.HARMLESS,
                 deadline);
         Duration ttl = Duration.ofSeconds(answer.getGrantedTtl());
-        Pulse.Finding finding = pulse.take(lease, List.of(), deadline);
+        Pulse.Finding finding = pulse.take(lease, List.of(keys.session(lease)), deadline);
         if (answer.getTtl() <= 0 || finding.verdict() != Pulse.Verdict.EXTENDED) {
             throw RpcFailure.of(
                     Status.NOT_FOUND.withDescription("the given lease " + Long.toHexString(lease) + " has ended"),
@@ -299,11 +305,12 @@ final class Sessions implements AutoCloseable {
     private void open(Session session) {
         all.add(session);
         announce(session);
-        session.watchedBy(hub.watch(keys.session(session.lease()), ByteString.EMPTY, new SessionWatcher(session)));
-        plan();
+        session.watchedBy(
+                hub.watch(keys.session(session.lease()), ByteString.EMPTY, new SessionWatcher(session, this)));
+        rounds.plan();
     }
 
-    private void announce(Session session) {
+    void announce(Session session) {
         PutRequest put = PutRequest.newBuilder()
                 .setKey(keys.session(session.lease()))
                 .setValue(ByteString.copyFromUtf8(context.clientName()))
@@ -312,129 +319,32 @@ final class Sessions implements AutoCloseable {
         client.callAsync(KVGrpc.getPutMethod(), put).thenRun(session::announced);
     }
 
-    private void plan() {
-        long period = all.stream()
-                .mapToLong(session -> session.ttl().toNanos() / 6)
-                .min()
-                .orElse(0);
-        if (period == 0 || closed || !roundPlanned.compareAndSet(false, true)) {
-            return;
-        }
-        context.timer().at(context.time().nanoTime() + Math.max(SHORTEST_ROUND_NANOS, nextIn(period)), () -> {
-            roundPlanned.set(false);
-            background(this::round);
+    /** After a gap in the news of a session: looks whether what is held through it still is. */
+    void check(Session session) {
+        List<Place> held = session.places().values().stream()
+                .filter(place -> place.state() == Place.State.HELD)
+                .toList();
+        rounds.background(() -> {
+            try {
+                Deadline deadline = Deadline.after(context.time(), settings.timeout());
+                Pulse.Finding finding =
+                        extend(session, held.stream().map(Place::key).toList(), deadline);
+                for (Place place : held) {
+                    if (finding.key(place.key()).isEmpty() && place.state() == Place.State.HELD) {
+                        take(place, LossReason.GONE, "its key in etcd is gone");
+                    }
+                }
+            } catch (RpcFailure failure) {
+                LOG.log(Level.DEBUG, () -> "Could not check " + session + ": " + failure.getMessage());
+            }
         });
     }
 
-    /** In a period, or when the first place runs out if that is sooner. */
-    private long nextIn(long period) {
-        long now = context.time().nanoTime();
-        long next = period;
-        for (Session session : all) {
-            for (Place place : session.places().values()) {
-                next = Math.min(next, place.keptUntilNanos() - now);
-            }
-        }
-        return next;
-    }
-
-    private void background(Runnable task) {
-        try {
-            context.background().execute(task);
-        } catch (RuntimeException e) {
-            LOG.log(Level.DEBUG, "The client is closing", e);
-        }
-    }
-
-    private void round() {
-        if (closed || !roundUnderWay.compareAndSet(false, true)) {
-            return;
-        }
-        try {
-            // Local news first: it must not wait for a server.
-            all.forEach(this::endLapsed);
-            all.forEach(this::tend);
-        } finally {
-            roundUnderWay.set(false);
-            plan();
-        }
-    }
-
-    private void endLapsed(Session session) {
-        long now = context.time().nanoTime();
-        if (session.isExpired(now)) {
-            lose(session, LossReason.EXPIRED, "its " + session + " was not extended in time");
-            return;
-        }
-        for (Place place : session.places().values()) {
-            if (now - place.keptUntilNanos() >= 0) {
-                place.lost(LossReason.EXPIRED, "it was not renewed in time");
-                place.end();
-                doubt(place);
-                delete(place.key()).thenRun(() -> forget(place));
-            }
-        }
-    }
-
-    private void tend(Session session) {
-        long now = context.time().nanoTime();
-        long third = session.ttl().toNanos() / 3;
-        try {
-            Deadline deadline = Deadline.after(context.time(), Duration.ofNanos(third));
-            if (session.kind() == Session.Kind.COMMON && isIdle(session, now)) {
-                drop(session);
-                revoke(session.lease());
-                return;
-            }
-            if (!session.isAnnounced() && session.kind() != Session.Kind.OWN) {
-                announce(session);
-            }
-            if (now - session.baseNanos() > third + third / 4) {
-                extend(session, List.of(), deadline);
-            }
-            if (now - session.sweptNanos() >= third) {
-                sweep(session, deadline);
-            }
-        } catch (RpcFailure failure) {
-            LOG.log(Level.DEBUG, () -> "Could not tend " + session + ": " + failure.getMessage());
-            if (!session.doubts().isEmpty()
-                    && now - session.sweptNanos() > session.ttl().toNanos()) {
-                lose(session, LossReason.GONE, "requests of unknown outcome could not be cleared away");
-            }
-        }
-    }
-
-    private static boolean isIdle(Session session, long now) {
-        return session.places().isEmpty()
-                && session.doubts().isEmpty()
-                && now - session.usedNanos()
-                        > Math.max(IDLE_NANOS, 3 * session.ttl().toNanos());
-    }
-
-    private void sweep(Session session, Deadline deadline) {
-        long now = context.time().nanoTime();
-        LeaseTimeToLiveResponse answer = client.call(
-                LeaseGrpc.getLeaseTimeToLiveMethod(),
-                LeaseTimeToLiveRequest.newBuilder()
-                        .setId(session.lease())
-                        .setKeys(true)
-                        .build(),
-                EtcdClient.Repeat.HARMLESS,
-                deadline);
-        for (ByteString key : answer.getKeysList()) {
-            if (isOrphan(key, session)) {
-                LOG.log(Level.DEBUG, () -> "Deleting orphan " + key.toStringUtf8());
-                deleteNow(key, deadline);
-            }
-        }
-        session.swept(now);
-    }
-
-    private boolean isOrphan(ByteString key, Session session) {
-        String text = key.toStringUtf8();
-        return keys.lockOf(key).isPresent()
-                && session.isOwnId(text.substring(text.lastIndexOf('/') + 1))
-                && !session.places().containsKey(key);
+    /** Somebody else ended what a place stands for. */
+    void take(Place place, LossReason reason, String why) {
+        place.lost(reason, why);
+        place.end();
+        forget(place);
     }
 
     /** Deletes a key nobody else ever uses, so twice is no harm. Whether it was there. */
@@ -446,12 +356,6 @@ final class Sessions implements AutoCloseable {
                                 deadline)
                         .getDeleted()
                 > 0;
-    }
-
-    private CompletableFuture<?> delete(ByteString key) {
-        return client.callAsync(
-                KVGrpc.getDeleteRangeMethod(),
-                DeleteRangeRequest.newBuilder().setKey(key).build());
     }
 
     private static long seconds(Duration ttl) {
@@ -477,65 +381,6 @@ final class Sessions implements AutoCloseable {
                     .join();
         } catch (RuntimeException e) {
             LOG.log(Level.DEBUG, "Leases could not be revoked; they will expire", e);
-        }
-    }
-
-    /** Hears of a session's own key: gone if the lease is, changed by a forced release. */
-    private final class SessionWatcher implements WatchHub.Watcher {
-
-        private final Session session;
-        private boolean openedBefore; // only on the stream's thread
-
-        SessionWatcher(Session session) {
-            this.session = session;
-        }
-
-        /** What happened during a gap shows in the keys. */
-        @Override
-        public void opened(long revision) {
-            if (openedBefore) {
-                background(() -> checkAll(session));
-            }
-            openedBefore = true;
-        }
-
-        @Override
-        public void deleted(List<KeyValue> gone) {
-            lose(session, LossReason.GONE, "its " + session + " was revoked or has expired");
-        }
-
-        @Override
-        public void changed(KeyValue now) {
-            String text = now.getValue().toStringUtf8();
-            if (text.startsWith(FORCED)) {
-                Place place = session.places().get(now.getValue().substring(FORCED.length()));
-                if (place != null) {
-                    place.lost(LossReason.FORCED, "an administrator released it by force");
-                    place.end();
-                    forget(place);
-                }
-            }
-        }
-    }
-
-    private void checkAll(Session session) {
-        List<Place> places = session.places().values().stream()
-                .filter(place -> place.state() == Place.State.HELD)
-                .toList();
-        try {
-            Pulse.Finding finding = extend(
-                    session,
-                    places.stream().map(Place::key).toList(),
-                    Deadline.after(context.time(), settings.timeout()));
-            for (Place place : places) {
-                if (finding.key(place.key()).isEmpty() && place.state() == Place.State.HELD) {
-                    place.lost(LossReason.GONE, "its key in etcd is gone");
-                    place.end();
-                    forget(place);
-                }
-            }
-        } catch (RpcFailure failure) {
-            LOG.log(Level.DEBUG, () -> "Could not check " + session + ": " + failure.getMessage());
         }
     }
 }

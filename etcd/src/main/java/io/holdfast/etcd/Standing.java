@@ -130,7 +130,11 @@ record Standing(boolean present, List<Obstacle> obstacles, boolean whole, long r
         return admission.admit(demand);
     }
 
-    /** Whether that key of that lease is in the way. */
+    boolean isHinderedBy(ByteString key) {
+        return obstacles.stream().anyMatch(obstacle -> obstacle.key().equals(key));
+    }
+
+    /** Whether that key is in the way and was of that lease. */
     boolean isHinderedBy(ByteString key, long lease) {
         return obstacles.stream().anyMatch(obstacle -> obstacle.key().equals(key) && obstacle.lease() == lease);
     }

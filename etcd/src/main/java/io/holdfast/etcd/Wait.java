@@ -68,6 +68,11 @@ final class Wait implements WatchHub.Watcher, AutoCloseable {
     }
 
     @Override
+    public void registeredBy(long revision) {
+        opened(revision);
+    }
+
+    @Override
     public void deleted(List<KeyValue> gone) {
         synchronized (this) {
             if (closed) {
@@ -107,7 +112,7 @@ final class Wait implements WatchHub.Watcher, AutoCloseable {
     /** An exclusive holder may have become a shared one. */
     @Override
     public synchronized void changed(KeyValue now) {
-        if (demand instanceof Demand.Shared && standing.isHinderedBy(now.getKey(), now.getLease())) {
+        if (demand instanceof Demand.Shared && standing.isHinderedBy(now.getKey())) {
             look();
         }
     }

@@ -11,6 +11,7 @@ import io.holdfast.etcd.internal.wire.KeyValue;
 import io.holdfast.etcd.internal.wire.WatchCancelRequest;
 import io.holdfast.etcd.internal.wire.WatchCreateRequest;
 import io.holdfast.etcd.internal.wire.WatchGrpc;
+import io.holdfast.etcd.internal.wire.WatchProgressRequest;
 import io.holdfast.etcd.internal.wire.WatchRequest;
 import io.holdfast.etcd.internal.wire.WatchResponse;
 import io.holdfast.spi.Deadline;
@@ -37,6 +38,11 @@ import org.jspecify.annotations.Nullable;
  * opened(s): if s <= r there is no gap, every change after r will be told; else it reads once more. Reading costs nobody
  * time: whoever watches waits anyway.
  *
+ * Older servers (3.4) read the revision s first and register the watch a moment later: a change in between sends the watch to
+ * the unsynced group after all, though s <= r. So after each answer we ask for the stream's progress, which is a revision
+ * read after the watch was registered: whoever knows less than that looks.
+ * Newer servers have no such moment and may not answer, which does no harm.
+ *
  * Whatever goes wrong (the stream breaks, the member is left, the server cancels a watch because it lagged behind a
  * compaction) has one cure: the watch is opened again "from now on", and the watcher hears opened(s) with a new s. So there
  * is no replay, and compaction cannot hurt.
@@ -50,6 +56,7 @@ final class WatchHub implements AutoCloseable {
 
     private static final long FIRST_PAUSE_NANOS = Duration.ofMillis(20).toNanos();
     private static final long LONGEST_PAUSE_NANOS = Duration.ofSeconds(1).toNanos();
+    private static final int MOST_UNPROVEN = 1000;
     private static final Duration LOGIN_LIMIT = Duration.ofSeconds(5);
 
     /** Hears what happens to a key or a range. Calls return at once. */
@@ -57,6 +64,9 @@ final class WatchHub implements AutoCloseable {
 
         /** From now on every change after {@code revision} is told. Comes again after a gap. */
         void opened(long revision);
+
+        /** Changes up to {@code revision} may be told late. Comes once after each {@link #opened}, if the server can tell. */
+        default void registeredBy(long revision) {}
 
         /** Keys that are gone, with the revision of their going; all of one revision come together. */
         void deleted(List<KeyValue> gone);
@@ -217,6 +227,7 @@ final class WatchHub implements AutoCloseable {
         private final Endpoints.Member member;
         private final Deque<Watch> unanswered = new ArrayDeque<>();
         private final Map<Long, Watch> byId = new HashMap<>();
+        private final Deque<Watch> unproven = new ArrayDeque<>();
         private @Nullable ClientCallStreamObserver<WatchRequest> requests;
 
         Stream(Endpoints.Member member) {
@@ -275,6 +286,8 @@ final class WatchHub implements AutoCloseable {
                 created(response);
             } else if (response.getCanceled()) {
                 cancelled(response);
+            } else if (response.getEventsCount() == 0) {
+                progressed(response);
             } else {
                 deliver(response);
             }
@@ -298,8 +311,31 @@ final class WatchHub implements AutoCloseable {
                     return;
                 }
                 byId.put(watch.id, watch);
+                askProgress(watch);
             }
             watch.watcher.opened(response.getHeader().getRevision());
+        }
+
+        private void askProgress(Watch watch) {
+            if (unproven.size() >= MOST_UNPROVEN) {
+                unproven.remove();
+            }
+            unproven.add(watch);
+            send(WatchRequest.newBuilder()
+                    .setProgressRequest(WatchProgressRequest.getDefaultInstance())
+                    .build());
+        }
+
+        /** Answers come in the order of the questions. */
+        private void progressed(WatchResponse response) {
+            Watch watch;
+            synchronized (WatchHub.this) {
+                watch = unproven.poll();
+                if (watch == null || watch.over) {
+                    return;
+                }
+            }
+            watch.watcher.registeredBy(response.getHeader().getRevision());
         }
 
         /** Most likely the login has lapsed, which the server only says as "permission denied": start all over. */

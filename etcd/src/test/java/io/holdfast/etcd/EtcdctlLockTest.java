@@ -157,6 +157,8 @@ class EtcdctlLockTest {
             try (BufferedReader output =
                     new BufferedReader(new InputStreamReader(process.getInputStream(), StandardCharsets.UTF_8))) {
                 held.complete(String.valueOf(output.readLine()));
+                // Nobody may close the pipe before etcdctl has written all: it would die of that, still holding.
+                output.lines().forEach(line -> {});
             } catch (IOException e) {
                 held.completeExceptionally(e);
             }

@@ -17,10 +17,6 @@ import io.holdfast.servers.EtcdServer;
 import io.holdfast.spi.Answer;
 import io.holdfast.spi.Grant;
 import io.holdfast.spi.RenewalRequest;
-import java.net.URI;
-import java.net.http.HttpClient;
-import java.net.http.HttpRequest;
-import java.net.http.HttpResponse.BodyHandlers;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -78,12 +74,8 @@ class RoundTripsTest {
 
     /** Each session has one open, and each waiter another once it has heard so from etcd. */
     private static void awaitWatches(int count) {
-        HttpRequest metrics = HttpRequest.newBuilder(URI.create(server.endpoint() + "/metrics"))
-                .build();
-        await().until(() -> HttpClient.newHttpClient()
-                .send(metrics, BodyHandlers.ofString())
-                .body()
-                .contains("\netcd_debugging_mvcc_watcher_total " + count + "\n"));
+        Metrics metrics = new Metrics(server);
+        await().until(() -> metrics.sum("etcd_debugging_mvcc_watcher_total") == count);
     }
 
     @Test

@@ -1,0 +1,201 @@
+package io.holdfast.etcd;
+
+import com.google.protobuf.ByteString;
+import io.holdfast.LossReason;
+import io.holdfast.etcd.internal.wire.DeleteRangeRequest;
+import io.holdfast.etcd.internal.wire.KVGrpc;
+import io.holdfast.etcd.internal.wire.LeaseGrpc;
+import io.holdfast.etcd.internal.wire.LeaseTimeToLiveRequest;
+import io.holdfast.etcd.internal.wire.LeaseTimeToLiveResponse;
+import io.holdfast.spi.Deadline;
+import io.holdfast.spi.StoreContext;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+
+/*
+ * Keeps a client's leases honest, in rounds in the background.
+ *
+ *   - A place the engine has not renewed for a ttl is ended (fixed leases end like this; so would forgotten ones).
+ *   - A lease is extended if no renewal did it (nothing held: the next acquisition shall find it warm).
+ *   - Sweep, every third of the ttl: the keys attached to the lease are listed, and those without a place are deleted. These
+ *     are requests whose answer never came and which were applied, perhaps late. A place is entered before its request is
+ *     sent and ids are never used twice, so what has no place never will have one: deleting it is always right. If there
+ *     are such doubts and no sweep has worked for a ttl, the lease is given up altogether: then it expires, and they with it.
+ *   - A lease not extended for a ttl is lost: its holders and waiters are told.
+ */
+final class SessionRounds {
+
+    private static final Logger LOG = System.getLogger(SessionRounds.class.getName());
+
+    /** A lease that nothing was taken through for so long is given back. */
+    private static final long IDLE_NANOS = Duration.ofMinutes(5).toNanos();
+
+    private static final long SHORTEST_ROUND_NANOS = Duration.ofMillis(50).toNanos();
+
+    private final Sessions sessions;
+    private final EtcdClient client;
+    private final StoreContext context;
+    private final Keys keys;
+    private final AtomicBoolean underWay = new AtomicBoolean();
+    private StoreContext.@Nullable Alarm alarm; // guarded by this
+    private long alarmNanos; // guarded by this
+
+    SessionRounds(Sessions sessions, EtcdClient client, StoreContext context, Keys keys) {
+        this.sessions = sessions;
+        this.client = client;
+        this.context = context;
+        this.keys = keys;
+    }
+
+    /** Sees to it that there is a next round, soon enough for all. */
+    synchronized void plan() {
+        long period = sessions.all().stream()
+                .mapToLong(session -> session.ttl().toNanos() / 6)
+                .min()
+                .orElse(0);
+        if (period == 0 || sessions.isClosed()) {
+            return;
+        }
+        long at = context.time().nanoTime() + Math.max(SHORTEST_ROUND_NANOS, nextIn(period));
+        if (alarm != null) {
+            if (alarmNanos - at <= 0) {
+                return;
+            }
+            alarm.cancel();
+        }
+        alarmNanos = at;
+        alarm = context.timer().at(at, this::ring);
+    }
+
+    private void ring() {
+        synchronized (this) {
+            alarm = null;
+        }
+        background(this::round);
+    }
+
+    /** In a period, or when the first place runs out if that is sooner. */
+    private long nextIn(long period) {
+        long now = context.time().nanoTime();
+        long next = period;
+        for (Session session : sessions.all()) {
+            for (Place place : session.places().values()) {
+                next = Math.min(next, place.keptUntilNanos() - now);
+            }
+        }
+        return next;
+    }
+
+    void background(Runnable task) {
+        try {
+            context.background().execute(task);
+        } catch (RuntimeException e) {
+            LOG.log(Level.DEBUG, "The client is closing", e);
+        }
+    }
+
+    private void round() {
+        if (sessions.isClosed() || !underWay.compareAndSet(false, true)) {
+            return;
+        }
+        try {
+            // Local news first: it must not wait for a server.
+            sessions.all().forEach(this::endLapsed);
+            sessions.all().forEach(this::tend);
+        } finally {
+            underWay.set(false);
+            plan();
+        }
+    }
+
+    private void endLapsed(Session session) {
+        long now = context.time().nanoTime();
+        if (session.isExpired(now)) {
+            sessions.lose(session, LossReason.EXPIRED, "its " + session + " was not extended in time");
+            return;
+        }
+        for (Place place : session.places().values()) {
+            if (now - place.keptUntilNanos() >= 0) {
+                place.lost(LossReason.EXPIRED, "it was not renewed in time");
+                place.end();
+                sessions.doubt(place);
+                delete(place.key()).thenRun(() -> sessions.forget(place));
+            }
+        }
+    }
+
+    private void tend(Session session) {
+        long now = context.time().nanoTime();
+        long third = session.ttl().toNanos() / 3;
+        try {
+            Deadline deadline = Deadline.after(context.time(), Duration.ofNanos(third));
+            if (isIdle(session, now)) {
+                sessions.discard(session);
+                return;
+            }
+            if (!session.isAnnounced()) {
+                sessions.announce(session);
+            }
+            if (now - session.baseNanos() > third + third / 4) {
+                sessions.extend(session, List.of(), deadline);
+            }
+            if (now - session.sweptNanos() >= third) {
+                sweep(session, deadline);
+            }
+        } catch (RpcFailure failure) {
+            LOG.log(Level.DEBUG, () -> "Could not tend " + session + ": " + failure.getMessage());
+            if (!session.doubts().isEmpty()
+                    && now - session.sweptNanos() > session.ttl().toNanos()) {
+                sessions.lose(session, LossReason.GONE, "requests of unknown outcome could not be cleared away");
+            }
+        }
+    }
+
+    private static boolean isIdle(Session session, long now) {
+        long patience = session.kind() == Session.Kind.OWN
+                ? session.ttl().toNanos()
+                : Math.max(IDLE_NANOS, 3 * session.ttl().toNanos());
+        return session.kind() != Session.Kind.GIVEN
+                && session.places().isEmpty()
+                && session.doubts().isEmpty()
+                && now - session.usedNanos() > patience;
+    }
+
+    private void sweep(Session session, Deadline deadline) {
+        long now = context.time().nanoTime();
+        LeaseTimeToLiveResponse answer = client.call(
+                LeaseGrpc.getLeaseTimeToLiveMethod(),
+                LeaseTimeToLiveRequest.newBuilder()
+                        .setId(session.lease())
+                        .setKeys(true)
+                        .build(),
+                EtcdClient.Repeat.HARMLESS,
+                deadline);
+        for (ByteString key : answer.getKeysList()) {
+            if (isOrphan(key, session)) {
+                LOG.log(Level.DEBUG, () -> "Deleting orphan " + key.toStringUtf8());
+                sessions.deleteNow(key, deadline);
+                sessions.cleared(session, key);
+            }
+        }
+        session.swept(now);
+    }
+
+    private boolean isOrphan(ByteString key, Session session) {
+        String text = key.toStringUtf8();
+        return keys.lockOf(key).isPresent()
+                && session.isOwnId(text.substring(text.lastIndexOf('/') + 1))
+                && !session.places().containsKey(key);
+    }
+
+    private CompletableFuture<?> delete(ByteString key) {
+        return client.callAsync(
+                KVGrpc.getDeleteRangeMethod(),
+                DeleteRangeRequest.newBuilder().setKey(key).build());
+    }
+}

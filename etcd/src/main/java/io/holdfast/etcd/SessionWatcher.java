@@ -1,0 +1,45 @@
+package io.holdfast.etcd;
+
+import io.holdfast.LossReason;
+import io.holdfast.etcd.internal.wire.KeyValue;
+import java.util.List;
+
+/** Hears of a session's own key: gone if the lease is, changed by a forced release. Called on the stream's thread only. */
+final class SessionWatcher implements WatchHub.Watcher {
+
+    /** What a session's own key says after a forced release, before the key that was taken. */
+    static final String FORCED = "forced ";
+
+    private final Session session;
+    private final Sessions sessions;
+    private boolean openedBefore;
+
+    SessionWatcher(Session session, Sessions sessions) {
+        this.session = session;
+        this.sessions = sessions;
+    }
+
+    /** What happened during a gap shows in the keys. */
+    @Override
+    public void opened(long revision) {
+        if (openedBefore) {
+            sessions.check(session);
+        }
+        openedBefore = true;
+    }
+
+    @Override
+    public void deleted(List<KeyValue> gone) {
+        sessions.lose(session, LossReason.GONE, "its " + session + " was revoked or has expired");
+    }
+
+    @Override
+    public void changed(KeyValue now) {
+        if (now.getValue().toStringUtf8().startsWith(FORCED)) {
+            Place place = session.places().get(now.getValue().substring(FORCED.length()));
+            if (place != null) {
+                sessions.take(place, LossReason.FORCED, "an administrator released it by force");
+            }
+        }
+    }
+}
