@@ -158,6 +158,20 @@ class EngineTest {
     }
 
     @Test
+    void releaseThatFailsUnexpectedlyStillEndsTheLeaseAndLetsTheNextThreadIn() throws Exception {
+        Lease lease = lock.acquire();
+        store.beforeAnswer = () -> {
+            store.beforeAnswer = () -> {};
+            throw new IllegalStateException("a bug in the store");
+        };
+
+        assertThat(lease.release()).isEqualTo(ReleaseResult.PENDING);
+
+        assertThat(lease.isValid()).isFalse();
+        lock.acquireAsync().get(10, TimeUnit.SECONDS).close();
+    }
+
+    @Test
     void waitLimitCoversTheGateAndTheStore() throws Exception {
         Lease held = lock.acquire();
         CompletableFuture<?> waiting = CompletableFuture.supplyAsync(() -> {

@@ -300,11 +300,8 @@ final class Acquisition extends Gate.Entry<Holding> {
             return;
         } catch (RuntimeException e) {
             undo(request);
-            if (e instanceof LockException known) {
-                rideOut(known);
-                return;
-            }
-            throw e;
+            rideOut(e);
+            return;
         }
         outage = null;
         if (answer instanceof Answer.Granted granted) {
@@ -379,7 +376,7 @@ final class Acquisition extends Gate.Entry<Holding> {
             } else {
                 stage = Stage.ASKING;
             }
-        } catch (LockException e) {
+        } catch (RuntimeException e) {
             client.errands().release(grant, Duration.ZERO);
             rideOut(e);
         }
@@ -443,11 +440,14 @@ final class Acquisition extends Gate.Entry<Holding> {
     }
 
     /** The store is away. Those who have waited go on waiting for a while; everybody else is told. */
-    private void rideOut(LockException trouble) {
+    private void rideOut(RuntimeException trouble) {
+        if (!(trouble instanceof LockException known)) {
+            throw trouble;
+        }
         long now = now();
         long ttlNanos = terms.options().ttl().toNanos();
-        Outage known = outage;
-        outage = new Outage(known != null ? known.sinceNanos : now, trouble);
+        Outage before = outage;
+        outage = new Outage(before != null ? before.sinceNanos : now, known);
         if (!hasWaited || now - outage.sinceNanos > ttlNanos || deadline.hasPassed()) {
             throw trouble;
         }

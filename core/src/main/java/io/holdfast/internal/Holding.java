@@ -14,6 +14,8 @@ import io.holdfast.spi.OwnerId;
 import io.holdfast.spi.ReleaseAnswer;
 import io.holdfast.spi.RenewalAnswer;
 import io.holdfast.spi.RenewalRequest;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Semaphore;
@@ -25,6 +27,8 @@ import org.jspecify.annotations.Nullable;
  * next local number, and the store knows nothing of it. Thread-safe.
  */
 final class Holding implements Kept {
+
+    private static final Logger LOG = System.getLogger(Holding.class.getName());
 
     /** The local number takes the token's lowest 10 bits. */
     private static final int LOCAL_BITS = 10;
@@ -135,7 +139,9 @@ final class Holding implements Kept {
         try {
             ReleaseAnswer answer = client.store().release(grant, linger, deadline);
             return answer == ReleaseAnswer.RELEASED ? ReleaseResult.RELEASED : ReleaseResult.ALREADY_LOST;
-        } catch (LockException e) {
+        } catch (RuntimeException e) {
+            // Also what a store should not throw: whatever happens, the lease ends and the next thread gets its turn.
+            LOG.log(Level.DEBUG, () -> "Releasing lock '" + name() + "' failed, trying again: " + e);
             client.errands().release(grant, linger);
             return ReleaseResult.PENDING;
         } finally {
