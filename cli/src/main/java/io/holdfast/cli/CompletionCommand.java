@@ -14,8 +14,8 @@ import picocli.CommandLine.Option;
         optionListHeading = "%nOptions:%n",
         footerHeading = "%nExamples:%n",
         footer = {
-            "  source <(holdfast completion)                                  for this shell",
-            "  holdfast completion > /etc/bash_completion.d/holdfast          for everybody, bash"
+            "  source <(holdfast completion)                            for this shell",
+            "  holdfast completion > /etc/bash_completion.d/holdfast    for everybody"
         },
         exitCodeOnInvalidInput = 64,
         exitCodeOnExecutionException = 70)

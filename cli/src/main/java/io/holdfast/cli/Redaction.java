@@ -13,6 +13,9 @@ import java.util.regex.Pattern;
 final class Redaction {
 
     private static final Pattern USER_INFO = Pattern.compile("//[^/?#\\s]*@");
+    /** The same in what is not quite a URI. */
+    private static final Pattern USER_AND_PASSWORD = Pattern.compile("[^\\s/:'\"]+:[^\\s/'\"]+@");
+
     private static final Pattern SECRET_VALUE =
             Pattern.compile("(?i)((?:password|passwd|pwd|secret|token)[a-z]*=)[^&;\\s'\"]*");
     private static final int SHORTEST_SECRET = 4;
@@ -51,8 +54,9 @@ final class Redaction {
         for (String secret : secrets) {
             safe = safe.replace(secret, "***");
         }
-        if (safe.contains("//")) {
+        if (safe.contains("@")) {
             safe = USER_INFO.matcher(safe).replaceAll("//***@");
+            safe = USER_AND_PASSWORD.matcher(safe).replaceAll("***@");
         }
         return safe.contains("=") ? SECRET_VALUE.matcher(safe).replaceAll("$1***") : safe;
     }

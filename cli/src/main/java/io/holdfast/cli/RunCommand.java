@@ -79,7 +79,8 @@ final class RunCommand implements Callable<Integer> {
             names = {"-w", "--wait"},
             paramLabel = "SEC",
             converter = DurationConverter.class,
-            description = "Wait at most this long: seconds, also as 0.5, 500ms or 2m. Default: for ever.")
+            description = "Wait at most this long: seconds, also as 0.5, 500ms or 2m. A store that cannot be reached is"
+                    + " tried again for as long. Default: wait for the lock for ever, for the store not at all.")
     private @Nullable Duration wait;
 
     @Option(
@@ -139,8 +140,10 @@ final class RunCommand implements Callable<Integer> {
         }
         SignalRelay signals = SignalRelay.install(Thread.currentThread());
         long askedNanos = System.nanoTime();
-        try (Holdfast holdfast = connect()) {
-            Optional<Lease> granted = acquire(holdfast);
+        Patience patience = new Patience(noWait ? Duration.ZERO : wait, output);
+        try (Holdfast holdfast = patience.with(this::connect)) {
+            Acquirable<Lease> lock = lock(holdfast);
+            Optional<Lease> granted = patience.with(() -> acquire(lock, patience));
             if (granted.isEmpty()) {
                 return conflict();
             }
@@ -181,12 +184,12 @@ final class RunCommand implements Callable<Integer> {
         return new FailedException(Failure.USAGE, message + " See 'holdfast run --help'.");
     }
 
-    private Optional<Lease> acquire(Holdfast holdfast) throws InterruptedException {
-        Acquirable<Lease> lock = lock(holdfast);
-        if (noWait || (wait != null && wait.isZero())) {
-            return lock.tryAcquire();
+    private static Optional<Lease> acquire(Acquirable<Lease> lock, Patience patience) throws InterruptedException {
+        Optional<Duration> left = patience.left();
+        if (left.isEmpty()) {
+            return Optional.of(lock.acquire());
         }
-        return wait == null ? Optional.of(lock.acquire()) : lock.tryAcquire(wait);
+        return left.get().isZero() ? lock.tryAcquire() : lock.tryAcquire(left.get());
     }
 
     private Acquirable<Lease> lock(Holdfast holdfast) {
