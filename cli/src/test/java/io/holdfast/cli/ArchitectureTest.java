@@ -1,0 +1,246 @@
+package io.holdfast.cli;
+
+import static com.tngtech.archunit.base.DescribedPredicate.describe;
+import static com.tngtech.archunit.lang.conditions.ArchPredicates.are;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.classes;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.methods;
+import static com.tngtech.archunit.lang.syntax.ArchRuleDefinition.noClasses;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import com.tngtech.archunit.base.DescribedPredicate;
+import com.tngtech.archunit.core.domain.JavaCall;
+import com.tngtech.archunit.core.domain.JavaClass;
+import com.tngtech.archunit.core.domain.JavaClasses;
+import com.tngtech.archunit.core.domain.JavaMethod;
+import com.tngtech.archunit.core.domain.JavaModifier;
+import com.tngtech.archunit.core.importer.ClassFileImporter;
+import com.tngtech.archunit.core.importer.ImportOption;
+import com.tngtech.archunit.lang.ArchCondition;
+import com.tngtech.archunit.lang.ConditionEvents;
+import com.tngtech.archunit.lang.SimpleConditionEvent;
+import io.holdfast.spi.StoreProvider;
+import java.time.Instant;
+import java.util.List;
+import java.util.ServiceLoader;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+/** The layers as drawn in the design: dependencies point downwards only, over all modules on the class path. */
+@DisplayName("architecture")
+class ArchitectureTest {
+
+    private static final String API = "io.holdfast";
+    private static final String SPI = "io.holdfast.spi";
+    private static final String ENGINE = "io.holdfast.internal";
+    private static final String COMMAND = "io.holdfast.cli";
+
+    /** Combines other stores, so it is the one store that others may build on. */
+    private static final String QUORUM = "io.holdfast.quorum";
+
+    private static final JavaClasses CLASSES = new ClassFileImporter()
+            .withImportOption(ImportOption.Predefined.DO_NOT_INCLUDE_TESTS)
+            .importPackages(API);
+
+    static Set<String> storePackages() {
+        return ServiceLoader.load(StoreProvider.class).stream()
+                .map(provider -> provider.type().getPackageName())
+                .collect(Collectors.toCollection(TreeSet::new));
+    }
+
+    @Test
+    void everyStoreOfTheFatJarIsLookedAt() {
+        assertThat(storePackages()).contains("io.holdfast.memory", "io.holdfast.file", "io.holdfast.redis");
+        assertThat(CLASSES.size()).isGreaterThan(100);
+    }
+
+    @Test
+    void apiSpiAndEngineKnowNoStoreAndNoCommand() {
+        String[] above = storePackages().toArray(String[]::new);
+
+        noClasses()
+                .that()
+                .resideInAnyPackage(API, SPI, ENGINE)
+                .should()
+                .dependOnClassesThat()
+                .resideInAnyPackage(above)
+                .check(CLASSES);
+        noClasses()
+                .that()
+                .resideOutsideOfPackage(COMMAND)
+                .should()
+                .dependOnClassesThat()
+                .resideInAPackage(COMMAND)
+                .check(CLASSES);
+    }
+
+    @Test
+    void theSpiDoesNotKnowTheEngine() {
+        noClasses()
+                .that()
+                .resideInAPackage(SPI)
+                .should()
+                .dependOnClassesThat()
+                .resideInAPackage(ENGINE)
+                .check(CLASSES);
+    }
+
+    @Test
+    void onlyTheBuilderMakesAnEngine() {
+        noClasses()
+                .that()
+                .resideInAPackage(API)
+                .and()
+                .doNotHaveSimpleName("HoldfastBuilder")
+                .should()
+                .dependOnClassesThat()
+                .resideInAPackage(ENGINE)
+                .check(CLASSES);
+    }
+
+    @Test
+    void theCommandKnowsNoStoreAndNoEngine() {
+        noClasses()
+                .that()
+                .resideInAPackage(COMMAND)
+                .should()
+                .dependOnClassesThat()
+                .resideInAPackage(ENGINE)
+                .orShould()
+                .dependOnClassesThat()
+                .resideInAnyPackage(storePackages().toArray(String[]::new))
+                .check(CLASSES);
+    }
+
+    @ParameterizedTest
+    @MethodSource("storePackages")
+    void aStoreUsesOnlyApiAndSpi(String store) {
+        classes()
+                .that()
+                .resideInAPackage(store + "..")
+                .should()
+                .onlyDependOnClassesThat(are(describe(
+                        "of the API, the SPI, its own or foreign",
+                        used -> !used.getPackageName().startsWith(API)
+                                || Set.of(API, SPI, QUORUM).contains(used.getPackageName())
+                                || used.getPackageName().startsWith(store))))
+                .check(CLASSES);
+    }
+
+    /** Beside these a store may offer recipes, which do not touch the SPI. */
+    @ParameterizedTest
+    @MethodSource("storePackages")
+    void aStoreShowsOneEntryClassAndItsProvider(String store) {
+        List<String> shown = CLASSES.stream()
+                .filter(type -> type.getPackageName().equals(store))
+                .filter(type -> type.isTopLevelClass() && type.getModifiers().contains(JavaModifier.PUBLIC))
+                .filter(type -> type.getDirectDependenciesFromSelf().stream()
+                        .anyMatch(used -> used.getTargetClass().getPackageName().equals(SPI)))
+                .map(JavaClass::getSimpleName)
+                .toList();
+
+        assertThat(shown).hasSizeBetween(1, 2);
+    }
+
+    @Test
+    void publicSignaturesShowNothingInternal() {
+        methods()
+                .that()
+                .areDeclaredInClassesThat()
+                .resideInAnyPackage(API, SPI)
+                .and()
+                .arePublic()
+                .and()
+                .areDeclaredInClassesThat()
+                .arePublic()
+                .should(showNothingInternal())
+                .check(CLASSES);
+    }
+
+    @Test
+    void theEngineReadsNoWallClock() {
+        noClasses()
+                .that()
+                .resideInAPackage(ENGINE)
+                .should()
+                .callMethod(System.class, "currentTimeMillis")
+                .orShould()
+                .callMethod(Instant.class, "now")
+                .check(CLASSES);
+    }
+
+    @Test
+    void nothingIsKeptInThreadLocals() {
+        noClasses()
+                .that()
+                .resideInAnyPackage(API, SPI, ENGINE)
+                .should()
+                .dependOnClassesThat()
+                .areAssignableTo(ThreadLocal.class)
+                .check(CLASSES);
+    }
+
+    @Test
+    void libraryCodeLogsThroughSystemLoggerOnly() {
+        noClasses()
+                .that()
+                .resideOutsideOfPackages(COMMAND, "io.holdfast.servers..")
+                .should()
+                .dependOnClassesThat()
+                .resideInAnyPackage("java.util.logging", "org.slf4j..")
+                .check(CLASSES);
+    }
+
+    @Test
+    void nobodyWaitsOrDoesInputAndOutputInASynchronizedMethod() {
+        methods()
+                .that()
+                .haveModifier(JavaModifier.SYNCHRONIZED)
+                .should(notBlock())
+                .allowEmptyShould(true)
+                .check(CLASSES);
+    }
+
+    private static ArchCondition<JavaMethod> showNothingInternal() {
+        DescribedPredicate<JavaClass> internal =
+                describe("internal", type -> type.getPackageName().startsWith(ENGINE));
+        return new ArchCondition<>("show nothing internal") {
+            @Override
+            public void check(JavaMethod method, ConditionEvents events) {
+                boolean shows = internal.test(method.getRawReturnType())
+                        || method.getRawParameterTypes().stream().anyMatch(internal)
+                        || method.getExceptionTypes().stream().anyMatch(type -> internal.test(type.toErasure()));
+                events.add(new SimpleConditionEvent(method, !shows, method.getFullName()));
+            }
+        };
+    }
+
+    private static ArchCondition<JavaMethod> notBlock() {
+        List<String> blocking = List.of(
+                "java.io.",
+                "java.net.",
+                "java.nio.channels.",
+                "java.sql.",
+                "redis.clients.",
+                "java.util.concurrent.locks.");
+        Set<String> waits = Set.of("sleep", "wait", "join", "await", "get", "take");
+        return new ArchCondition<>("not block") {
+            @Override
+            public void check(JavaMethod method, ConditionEvents events) {
+                for (JavaCall<?> call : method.getCallsFromSelf()) {
+                    String owner = call.getTargetOwner().getFullName();
+                    boolean blocks = blocking.stream().anyMatch(owner::startsWith)
+                            || (owner.startsWith("java.util.concurrent.")
+                                            || owner.equals("java.lang.Thread")
+                                            || owner.equals("java.lang.Object"))
+                                    && waits.contains(call.getName());
+                    events.add(new SimpleConditionEvent(method, !blocks, call.getDescription()));
+                }
+            }
+        };
+    }
+}

@@ -1,0 +1,117 @@
+package io.holdfast.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.File;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+
+/** A {@code holdfast} in a process of its own, from the classes under test. */
+final class HoldfastProcess implements AutoCloseable {
+
+    private static final long PATIENCE_SECONDS = 120;
+
+    private final Process process;
+    private final Path out;
+    private final Path err;
+
+    private HoldfastProcess(Process process, Path out, Path err) {
+        this.process = process;
+        this.out = out;
+        this.err = err;
+    }
+
+    /** Starts it in a directory, with its locks in there too. */
+    static HoldfastProcess start(Path directory, String... arguments) {
+        return start(directory, Map.of("HOLDFAST_STORE", "file:" + directory.resolve("locks")), arguments);
+    }
+
+    static HoldfastProcess start(Path directory, Map<String, String> environment, String... arguments) {
+        List<String> line = new ArrayList<>(List.of(
+                Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                "-XX:+UseSerialGC",
+                "-XX:TieredStopAtLevel=1",
+                "-Xmx128m",
+                "-cp",
+                System.getProperty("java.class.path"),
+                Main.class.getName()));
+        line.addAll(List.of(arguments));
+        try {
+            Path out = Files.createTempFile(directory, "out", ".txt");
+            Path err = Files.createTempFile(directory, "err", ".txt");
+            ProcessBuilder builder = new ProcessBuilder(line)
+                    .directory(directory.toFile())
+                    .redirectInput(new File("/dev/null"))
+                    .redirectOutput(out.toFile())
+                    .redirectError(err.toFile());
+            builder.environment().keySet().removeIf(variable -> variable.startsWith("HOLDFAST_"));
+            builder.environment().putAll(environment);
+            return new HoldfastProcess(builder.start(), out, err);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** Waits for its end. */
+    int exitCode() {
+        try {
+            assertThat(process.waitFor(PATIENCE_SECONDS, TimeUnit.SECONDS))
+                    .as("ends within %s s; it said: %s", PATIENCE_SECONDS, err())
+                    .isTrue();
+            return process.exitValue();
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    boolean isAlive() {
+        return process.isAlive();
+    }
+
+    long pid() {
+        return process.pid();
+    }
+
+    String out() {
+        return read(out);
+    }
+
+    String err() {
+        return read(err);
+    }
+
+    void signal(String name) {
+        signal(name, process.pid());
+    }
+
+    static void signal(String name, long pid) {
+        try {
+            assertThat(new ProcessBuilder("sh", "-c", "kill -" + name + " " + pid)
+                            .inheritIO()
+                            .start()
+                            .waitFor())
+                    .isZero();
+        } catch (IOException | InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    private static String read(Path file) {
+        try {
+            return Files.readString(file);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    @Override
+    public void close() {
+        process.destroyForcibly();
+    }
+}

@@ -1,0 +1,126 @@
+package io.holdfast.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assumptions.assumeTrue;
+
+import java.io.File;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.nio.file.attribute.FileTime;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** The script, if what it starts is built: a test that starts a build of what is being built would not end well. */
+@DisplayName("./holdfast")
+class LauncherTest {
+
+    private static final Path ROOT = Path.of("").toAbsolutePath().getParent();
+    private static final Path LAUNCHER = ROOT.resolve("holdfast");
+
+    @TempDir
+    Path directory;
+
+    @BeforeEach
+    void requireJar() throws IOException {
+        Path jar = ROOT.resolve("cli/target/holdfast.jar");
+        assumeTrue(
+                Files.exists(jar) && isNewerThanSources(jar),
+                "cli/target/holdfast.jar is missing or older than the sources: run ./holdfast once");
+    }
+
+    @Test
+    void startsFromAnywhereThroughASymbolicLinkAndStaysThere() throws Exception {
+        Path link = Files.createSymbolicLink(directory.resolve("my holdfast"), LAUNCHER);
+
+        Done done = run(List.of(link.toString(), "run", "job", "--", "sh", "-c", "pwd; exit 9"), Map.of());
+
+        assertThat(done.exitCode()).isEqualTo(9);
+        assertThat(done.output().strip()).isEqualTo(directory.toRealPath().toString());
+    }
+
+    @Test
+    void isReplacedByJavaSoThatSignalsAndProcessIdsAreRight() throws Exception {
+        Process process = new ProcessBuilder(
+                        LAUNCHER.toString(), "run", "--store", store(), "job", "--", "sh", "-c", "echo $PPID")
+                .directory(directory.toFile())
+                .redirectOutput(directory.resolve("out").toFile())
+                .start();
+
+        assertThat(process.waitFor()).isZero();
+        assertThat(Files.readString(directory.resolve("out")).strip()).isEqualTo(Long.toString(process.pid()));
+    }
+
+    @Test
+    void saysWhatIsWrongWithJavaHome() throws Exception {
+        Done done = run(List.of(LAUNCHER.toString(), "--version"), Map.of("JAVA_HOME", "/nowhere"));
+
+        assertThat(done.exitCode()).isEqualTo(70);
+        assertThat(done.output()).contains("JAVA_HOME is /nowhere");
+    }
+
+    @Test
+    void saysThatJavaIsMissing() throws Exception {
+        Path bin = Files.createDirectory(directory.resolve("bin"));
+        for (String tool : List.of("sh", "readlink", "dirname", "find", "sed")) {
+            Files.createSymbolicLink(bin.resolve(tool), Executable.find(tool).orElseThrow());
+        }
+
+        Done done = run(
+                List.of("/bin/sh", LAUNCHER.toString(), "--version"), Map.of("PATH", bin.toString(), "JAVA_HOME", ""));
+
+        assertThat(done.exitCode()).isEqualTo(70);
+        assertThat(done.output()).contains("Java is missing", "apt-get install");
+    }
+
+    private Done run(List<String> line, Map<String, String> environment) throws IOException, InterruptedException {
+        File output = directory.resolve("output").toFile();
+        ProcessBuilder builder = new ProcessBuilder(line)
+                .directory(directory.toFile())
+                .redirectErrorStream(true)
+                .redirectOutput(output);
+        builder.environment().put("HOLDFAST_STORE", store());
+        builder.environment().putAll(environment);
+        Process process = builder.start();
+        assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
+        return new Done(process.exitValue(), Files.readString(output.toPath()));
+    }
+
+    private String store() {
+        return "file:" + directory.resolve("locks");
+    }
+
+    private static boolean isNewerThanSources(Path jar) throws IOException {
+        FileTime built = Files.getLastModifiedTime(jar);
+        try (Stream<Path> modules = Files.list(ROOT)) {
+            for (Path module : modules.toList()) {
+                if (isNewer(module.resolve("pom.xml"), built) || isNewer(module.resolve("src/main"), built)) {
+                    return false;
+                }
+            }
+        }
+        return !isNewer(ROOT.resolve("pom.xml"), built);
+    }
+
+    private static boolean isNewer(Path path, FileTime than) throws IOException {
+        if (!Files.exists(path)) {
+            return false;
+        }
+        try (Stream<Path> files = Files.walk(path)) {
+            for (Path file : files.toList()) {
+                if (Files.getLastModifiedTime(file).compareTo(than) > 0) {
+                    return true;
+                }
+            }
+        }
+        return false;
+    }
+
+    private record Done(int exitCode, String output) {}
+}

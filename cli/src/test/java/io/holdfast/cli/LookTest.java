@@ -1,0 +1,164 @@
+package io.holdfast.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import com.fasterxml.jackson.core.JsonFactory;
+import com.fasterxml.jackson.core.JsonParser;
+import com.fasterxml.jackson.core.JsonToken;
+import io.holdfast.Holdfast;
+import io.holdfast.Lease;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+@DisplayName("holdfast ls, show, watch, release, prune")
+class LookTest {
+
+    private final String store = "memory:" + UUID.randomUUID();
+
+    @Test
+    void lsTellsThatNothingIsHeld() {
+        assertThat(Captured.of("ls", "--store", store)).isEqualTo(new Captured(0, "No lock is held.\n", ""));
+        assertThat(Captured.of("ls", "--json", "--store", store).out()).isEqualTo("[]\n");
+    }
+
+    @Test
+    void lsListsHoldersByPrefix() throws InterruptedException {
+        try (Holdfast holdfast = Holdfast.connect(store);
+                Lease one = holdfast.lock("stock/1").acquire();
+                Lease two = holdfast.lock("job").acquire()) {
+            String all = Captured.of("ls", "--store", store).out();
+            String some = Captured.of("ls", "stock/", "--store", store).out();
+
+            assertThat(all.lines().toList()).hasSize(3);
+            assertThat(all)
+                    .contains(
+                            "NAME",
+                            "job",
+                            "stock/1",
+                            "pid " + ProcessHandle.current().pid());
+            assertThat(some).contains(Long.toString(one.token())).doesNotContain(Long.toString(two.token()), "job");
+        }
+    }
+
+    @Test
+    void showTellsHolderAndWaiters() throws Exception {
+        try (Holdfast holdfast = Holdfast.connect(store);
+                Holdfast other = Holdfast.connect(store);
+                Lease held = holdfast.lock("job").acquire()) {
+            CompletableFuture<Lease> waiting = other.lock("job").acquireAsync();
+            await().until(() -> !holdfast.lock("job").inspect().waiters().isEmpty());
+
+            String shown = Captured.of("show", "job", "--store", store).out();
+
+            assertThat(shown).contains("held by", "exclusive", "token " + held.token(), "unless renewed", "waiting 1.");
+            waiting.cancel(true);
+        }
+        assertThat(Captured.of("show", "job", "--store", store).out()).isEqualTo("job: free\n");
+    }
+
+    @Test
+    void jsonIsValidAndKeepsTokensWhole() throws Exception {
+        String strange = "a \"quoted\"\n\u0007name\u2028 with \uD83D\uDD12";
+        try (Holdfast holdfast = Holdfast.connect(store);
+                Lease held = holdfast.semaphore(strange, 3).acquire()) {
+            String shown =
+                    Captured.of("show", strange, "--json", "--store", store).out();
+            String listed = Captured.of("ls", "--json", "--store", store).out();
+
+            assertThat(shown).hasLineCount(1);
+            assertThat(textField(shown, "name")).isEqualTo(strange);
+            assertThat(textField(shown, "token")).isEqualTo(Long.toString(held.token()));
+            assertThat(textField(shown, "demand")).isEqualTo("permits");
+            assertThat(textField(listed, "token")).isEqualTo(Long.toString(held.token()));
+        }
+    }
+
+    @Test
+    void controlCharactersOfANameDoNotReachTheTerminal() throws InterruptedException {
+        try (Holdfast holdfast = Holdfast.connect(store);
+                Lease held = holdfast.lock("evil\u001b[2J").acquire()) {
+            assertThat(Captured.of("ls", "--store", store).out())
+                    .doesNotContain("\u001b")
+                    .contains("evil\\u001b[2J");
+            assertThat(held.isValid()).isTrue();
+        }
+    }
+
+    @Test
+    void watchTellsWhatChanges() throws Exception {
+        try (Holdfast holdfast = Holdfast.connect(store)) {
+            Lease held = holdfast.lock("job").acquire();
+            CompletableFuture<Captured> watching = CompletableFuture.supplyAsync(
+                    () -> Captured.of("watch", "--interval", "10ms", "--for", "2s", "--json", "--store", store));
+            // Somebody waiting is seen beside the holder, and both go.
+            CompletableFuture<Lease> next = holdfast.lock("other").acquireAsync();
+            next.get().close();
+            await().pollDelay(Duration.ofMillis(500)).until(() -> true);
+            held.close();
+
+            String seen = watching.get().out();
+
+            assertThat(seen.lines().toList()).allMatch(line -> line.startsWith("{") && line.endsWith("}"));
+            assertThat(seen)
+                    .contains("{\"event\":\"held\",\"name\":\"job\"")
+                    .contains("{\"event\":\"freed\",\"name\":\"job\"");
+        }
+    }
+
+    @Test
+    void releaseAsksForForceAndNamesTheHolder() throws InterruptedException {
+        try (Holdfast holdfast = Holdfast.connect(store);
+                Lease held = holdfast.lock("job").acquire()) {
+            Captured refused = Captured.of("release", "job", "--store", store);
+
+            assertThat(refused.exitCode()).isEqualTo(64);
+            assertThat(refused.err())
+                    .contains("--force", "pid " + ProcessHandle.current().pid());
+            assertThat(held.isValid()).isTrue();
+        }
+    }
+
+    @Test
+    void releaseTakesTheLockAway() throws InterruptedException {
+        try (Holdfast holdfast = Holdfast.connect(store);
+                Lease held = holdfast.lock("job").acquire()) {
+            Captured forced = Captured.of("release", "job", "--force", "--json", "--store", store);
+
+            assertThat(forced.exitCode()).isZero();
+            assertThat(forced.out()).isEqualTo("{\"name\":\"job\",\"released\":1}\n");
+            await().until(() -> !held.isValid());
+            assertThat(Captured.of("release", "job", "--force", "--store", store)
+                            .out())
+                    .isEqualTo("'job' was free.\n");
+        }
+    }
+
+    @Test
+    void pruneTellsHowMuchWentAway() throws InterruptedException {
+        try (Holdfast holdfast = Holdfast.connect(store)) {
+            holdfast.lock("job").run(() -> {});
+
+            Captured pruned = Captured.of("prune", "0s", "--json", "--store", store);
+
+            assertThat(pruned.exitCode()).as(pruned.err()).isZero();
+            assertThat(pruned.out()).matches("\\{\"removed\":\\d+}\n");
+        }
+    }
+
+    private static String textField(String json, String field) throws IOException {
+        String found = "";
+        try (JsonParser parser = new JsonFactory().createParser(json)) {
+            for (JsonToken token = parser.nextToken(); token != null; token = parser.nextToken()) {
+                if (token == JsonToken.VALUE_STRING && field.equals(parser.currentName())) {
+                    found = parser.getText();
+                }
+            }
+        }
+        return found;
+    }
+}

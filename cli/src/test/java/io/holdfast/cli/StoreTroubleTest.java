@@ -1,0 +1,108 @@
+package io.holdfast.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.spi.StoreProvider;
+import java.io.IOException;
+import java.net.InetAddress;
+import java.net.ServerSocket;
+import java.nio.file.Path;
+import java.util.Map;
+import java.util.ServiceLoader;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+@DisplayName("stores that are not there, and secrets")
+class StoreTroubleTest {
+
+    private static final String CANARY = "canary-7f3a";
+
+    @TempDir
+    Path directory;
+
+    /** The example of every store on the class path that has servers, aimed at a port nobody listens on. */
+    static Stream<String> unreachable() throws IOException {
+        int port;
+        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            port = socket.getLocalPort();
+        }
+        return ServiceLoader.load(StoreProvider.class).stream()
+                .map(provider -> provider.get().example())
+                .filter(example -> example.contains("://"))
+                .map(example -> example.replaceFirst("//[^/?]*", "//127.0.0.1:" + port));
+    }
+
+    @ParameterizedTest
+    @MethodSource("unreachable")
+    void aStoreThatIsNotThereIsSaidInOneLine(String store) {
+        for (String[] arguments :
+                new String[][] {{"ls", "--store", store}, {"run", "--store", store, "-n", "job", "--", "touch", "ran"}
+                }) {
+            var failed = HoldfastProcess.start(directory, Map.of(), arguments);
+
+            assertThat(failed.exitCode()).as(failed.err()).isEqualTo(69);
+            assertThat(failed.out()).isEmpty();
+            assertThat(failed.err()).startsWith("holdfast: ").hasLineCount(1);
+        }
+        assertThat(directory.resolve("ran")).doesNotExist();
+    }
+
+    @ParameterizedTest
+    @MethodSource("unreachable")
+    void credentialsOfAnUnreachableStoreAreNotShown(String store) {
+        String secret = store.contains("jdbc:")
+                ? store.replaceFirst("\\?.*", "") + "?user=app&password=" + CANARY
+                : store.replaceFirst("//", "//app:" + CANARY + "@");
+
+        var option = HoldfastProcess.start(directory, Map.of(), "ls", "--store", secret);
+        var variable = HoldfastProcess.start(
+                directory, Map.of("HOLDFAST_STORE", secret), "run", "-n", "job", "--json", "--", "env");
+
+        assertThat(option.exitCode()).isIn(64, 69);
+        assertThat(variable.exitCode()).isIn(64, 69);
+        assertThat(option.err() + option.out() + variable.err() + variable.out())
+                .doesNotContain(CANARY);
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "ls --sotre redis://app:canary-7f3a@localhost",
+                "ls one redis://app:canary-7f3a@localhost",
+                "show x --store=redis://app:canary-7f3a@localhost:nonsense",
+                "redis://app:canary-7f3a@localhost ls",
+                "ls --store nowhere://app:canary-7f3a@localhost",
+                "ls --store app:canary-7f3a@localhost",
+                "ls --store memory:x?password=canary-7f3a",
+                "run --store nowhere://app:canary-7f3a@h/p?x=canary-7f3a --json job -- true"
+            })
+    void whatWasTypedInTheWrongPlaceIsNotRepeatedWithItsPassword(String line) {
+        Captured wrong = Captured.of(line.split(" "));
+
+        assertThat(wrong.exitCode()).isEqualTo(64);
+        assertThat(wrong.out() + wrong.err()).isNotEmpty().doesNotContain(CANARY);
+    }
+
+    @Test
+    void aCommandNeverGetsTheCredentialsOfTheStore() {
+        String store = "file:" + directory.resolve("locks") + "?password=" + CANARY;
+
+        var refused = HoldfastProcess.start(directory, Map.of("HOLDFAST_STORE", store), "run", "job", "--", "env");
+
+        assertThat(refused.exitCode()).isEqualTo(64);
+        assertThat(refused.out() + refused.err()).doesNotContain(CANARY);
+    }
+
+    @Test
+    void aWaitCoversAStoreThatIsNotThereYet() {
+        var waiting = HoldfastProcess.start(
+                directory, Map.of(), "run", "--store", "file:/proc/no-such-place", "-w", "0.5", "job", "--", "true");
+
+        assertThat(waiting.exitCode()).isIn(64, 69);
+    }
+}

@@ -1,0 +1,52 @@
+package io.holdfast.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import java.time.Duration;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+import picocli.CommandLine.TypeConversionException;
+
+class TextTest {
+
+    @ParameterizedTest
+    @CsvSource({
+        "0, PT0S",
+        "2, PT2S",
+        "0.5, PT0.5S",
+        ".25, PT0.25S",
+        "1., PT1S",
+        "500ms, PT0.5S",
+        "2s, PT2S",
+        "1.5m, PT90S",
+        "1h, PT1H",
+        "30d, PT720H"
+    })
+    void readsDurations(String text, Duration expected) {
+        assertThat(new DurationConverter().convert(text)).isEqualTo(expected);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "soon", "-1", "1 s", "1w", "s", "1e3", "999999999999d"})
+    void refusesWhatIsNoDuration(String text) {
+        assertThatThrownBy(() -> new DurationConverter().convert(text))
+                .isInstanceOf(TypeConversionException.class)
+                .hasMessageContaining("500ms");
+    }
+
+    @ParameterizedTest
+    @CsvSource({"PT0.05S, 0.0s", "PT3.29S, 3.2s", "PT4M10S, 4m10s", "PT2H5M, 2h05m", "PT76H, 3d4h", "PT-1S, 0.0s"})
+    void writesSpansOfTime(Duration span, String expected) {
+        assertThat(LockText.span(span)).isEqualTo(expected);
+    }
+
+    @Test
+    void splitsOnlyTheCommandLineOfRun() {
+        assertThat(Main.Invocation.of("run", "job", "--", "sh", "--", "x").command())
+                .containsExactly("sh", "--", "x");
+        assertThat(Main.Invocation.of("show", "--", "-name").own()).containsExactly("show", "--", "-name");
+    }
+}

@@ -1,0 +1,106 @@
+package io.holdfast.cli;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.util.List;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+@DisplayName("how holdfast explains itself")
+class UsageTest {
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "nonsense | nonsense",
+                "run | NAME",
+                "run job | holdfast run NAME -- COMMAND",
+                "run job -- | holdfast run NAME -- COMMAND",
+                "run job ls -l | -l",
+                "run job extra -- true | extra",
+                "run -- true | NAME",
+                "run -n -w 1 job -- true | -n and -w",
+                "run -s --permits 2 job -- true | --permits",
+                "run --permits 0 job -- true | at least 1",
+                "run -E 256 job -- true | between 0 and 255",
+                "run -w soon job -- true | 500ms",
+                "run -w -1 job -- true | -w",
+                "run --ttl 0 job -- true | --ttl",
+                "show | NAME",
+                "prune | AGE",
+                "prune often | 7d",
+                "watch --interval 0 | --interval",
+                "ls --store nonsense | memory:",
+                "ls --store carrier-pigeon://loft | file:",
+                "ls --store memory:x?colour=red | colour"
+            })
+    void wrongUsageIsOneLineThatSaysWhatToDo(String line, String hint) {
+        Captured wrong = Captured.of(line.strip().split(" "));
+
+        assertThat(wrong.exitCode()).isEqualTo(64);
+        assertThat(wrong.out()).isEmpty();
+        assertThat(wrong.err()).startsWith("holdfast: ").contains(hint).hasLineCount(1);
+    }
+
+    @Test
+    void wrongUsageIsJsonIfAskedFor() {
+        Captured wrong = Captured.of("show", "--json");
+
+        assertThat(wrong.exitCode()).isEqualTo(64);
+        assertThat(wrong.err()).startsWith("{\"error\":\"usage\",\"message\":").contains("\"exitCode\":64");
+    }
+
+    @Test
+    void aloneItShowsItsHelpAsAnError() {
+        Captured alone = Captured.of();
+
+        assertThat(alone.exitCode()).isEqualTo(64);
+        assertThat(alone.out()).isEmpty();
+        assertThat(alone.err()).contains("Usage: holdfast", "Examples:");
+    }
+
+    @Test
+    void helpListsEveryCommand() {
+        Captured help = Captured.of("--help");
+
+        assertThat(help.exitCode()).isZero();
+        assertThat(help.out())
+                .contains(List.of("run", "ls", "show", "watch", "release", "prune", "completion"))
+                .contains("holdfast run nightly -- ./report.sh");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"run", "ls", "show", "watch", "release", "prune", "completion"})
+    void everyCommandExplainsItselfWithAnExample(String command) {
+        Captured help = Captured.of(command, "--help");
+
+        assertThat(help.exitCode()).isZero();
+        assertThat(help.err()).isEmpty();
+        assertThat(help.out())
+                .contains("Usage: holdfast " + command, "--json", "Examples:", "  holdfast " + command)
+                .doesNotContain("@|");
+        assertThat(help.out().lines()).allMatch(line -> line.length() <= 80);
+    }
+
+    @Test
+    void helpOfRunListsTheExitCodes() {
+        assertThat(Captured.of("run", "--help").out()).contains("Exit codes:", "64", "69", "70", "75", "126", "127");
+    }
+
+    @Test
+    void completionKnowsCommandsAndOptions() {
+        Captured completion = Captured.of("completion");
+
+        assertThat(completion.exitCode()).isZero();
+        assertThat(completion.out()).contains("release", "--hold-at-least", "complete");
+    }
+
+    @Test
+    void tellsItsVersion() {
+        assertThat(Captured.of("--version").out()).startsWith("holdfast ");
+    }
+}
