@@ -46,7 +46,9 @@ record RedisConfig(
     enum Shape {
         STANDALONE,
         SENTINEL,
-        CLUSTER
+        CLUSTER,
+        /** Servers that know nothing of each other. */
+        QUORUM
     }
 
     /**
@@ -99,10 +101,51 @@ record RedisConfig(
                 atLeast(0, uri, "replicas", 0));
     }
 
+    /** For a client the user already has, who knows all but the prefix. */
+    static RedisConfig ofGivenClient(String prefix) {
+        return new RedisConfig(
+                Shape.STANDALONE,
+                "redis",
+                List.of(),
+                Optional.empty(),
+                Optional.empty(),
+                Optional.empty(),
+                Optional.empty(),
+                0,
+                "",
+                Optional.empty(),
+                requirePrefix(prefix, "redis"),
+                DEFAULT_TIMEOUT,
+                DEFAULT_CONNECTIONS,
+                0);
+    }
+
+    /** One server of several that know nothing of each other, for a quorum. */
+    List<RedisConfig> servers() {
+        return hosts.stream()
+                .map(host -> new RedisConfig(
+                        Shape.STANDALONE,
+                        host.toString(),
+                        List.of(host),
+                        user,
+                        password,
+                        Optional.empty(),
+                        Optional.empty(),
+                        database,
+                        "",
+                        tls,
+                        prefix,
+                        timeout,
+                        connections,
+                        replicas))
+                .toList();
+    }
+
     private static Shape shapeOf(String scheme) {
         return switch (scheme) {
             case "redis-sentinel" -> Shape.SENTINEL;
             case "redis-cluster" -> Shape.CLUSTER;
+            case "redlock" -> Shape.QUORUM;
             default -> Shape.STANDALONE;
         };
     }
@@ -113,6 +156,8 @@ record RedisConfig(
             known.addAll(Set.of("sentinel-user", "sentinel-password", "database", "tls"));
         } else if (scheme.equals("redis-cluster")) {
             known.add("tls");
+        } else if (scheme.equals("redlock")) {
+            known.addAll(Set.of("tls", "node-timeout"));
         }
         return known;
     }
@@ -167,9 +212,12 @@ record RedisConfig(
     }
 
     private static String prefix(StoreUri uri) {
-        String prefix = uri.text("prefix").orElse(DEFAULT_PREFIX);
+        return requirePrefix(uri.text("prefix").orElse(DEFAULT_PREFIX), uri.toString());
+    }
+
+    private static String requirePrefix(String prefix, String where) {
         if (prefix.indexOf('{') >= 0 || prefix.indexOf('}') >= 0 || prefix.indexOf(' ') >= 0) {
-            throw new IllegalArgumentException("the prefix in " + uri + " must not contain braces or spaces");
+            throw new IllegalArgumentException("the prefix in " + where + " must not contain braces or spaces");
         }
         return prefix;
     }

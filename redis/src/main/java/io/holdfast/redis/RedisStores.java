@@ -1,5 +1,6 @@
 package io.holdfast.redis;
 
+import io.holdfast.quorum.QuorumStore;
 import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.StoreFactory;
 import io.holdfast.spi.StoreProvider;
@@ -12,18 +13,34 @@ import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.ClientSetInfoConfig;
 import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.JedisClientConfig;
+import redis.clients.jedis.RedisClient;
 
 /**
- * Locks in Redis: {@code redis://}, {@code rediss://}, {@code redis-sentinel://} and {@code redis-cluster://}.
+ * Locks in Redis: {@code redis://}, {@code rediss://}, {@code redis-sentinel://}, {@code redis-cluster://}, and
+ * {@code redlock://} over several servers that know nothing of each other.
  *
  * <p>Thread-safe. Needs Redis 7.0 or Valkey; see {@code docs/stores/redis.md} for the parameters and for what Redis can and
  * cannot promise.
  */
 public final class RedisStores implements StoreProvider {
 
+    /**
+     * Uses the connections of a client you already have, which stays yours to close. One of them is kept for listening as long
+     * as the store is open, so its pool must have room; its timeouts for reading are replaced by each request's deadline.
+     */
+    public static StoreFactory using(RedisClient client) {
+        return using(client, RedisConfig.DEFAULT_PREFIX);
+    }
+
+    /** The same with another prefix than {@code holdfast:}. */
+    public static StoreFactory using(RedisClient client, String prefix) {
+        RedisConfig config = RedisConfig.ofGivenClient(prefix);
+        return context -> new RedisStore(config, context, new SingleServer(new BorrowedNode(client.getPool())));
+    }
+
     @Override
     public Set<String> schemes() {
-        return Set.of("redis", "rediss", "redis-sentinel", "redis-cluster");
+        return Set.of("redis", "rediss", "redis-sentinel", "redis-cluster", "redlock");
     }
 
     @Override
@@ -35,6 +52,21 @@ public final class RedisStores implements StoreProvider {
     public StoreFactory store(StoreUri uri) {
         RedisConfig config = RedisConfig.of(uri);
         Optional<SSLSocketFactory> tls = config.tls().map(TlsContexts::of);
+        if (config.shape() == RedisConfig.Shape.QUORUM) {
+            return quorum(uri, config, tls);
+        }
+        return single(config, tls);
+    }
+
+    private static StoreFactory quorum(StoreUri uri, RedisConfig config, Optional<SSLSocketFactory> tls) {
+        List<StoreFactory> nodes = config.servers().stream()
+                .map(server -> single(server, tls))
+                .toList();
+        QuorumStore.Factory quorum = QuorumStore.of(nodes);
+        return uri.duration("node-timeout").map(quorum::withNodeTimeout).orElse(quorum);
+    }
+
+    private static StoreFactory single(RedisConfig config, Optional<SSLSocketFactory> tls) {
         return context -> new RedisStore(config, context, topology(config, context, tls.orElse(null)));
     }
 
@@ -46,7 +78,7 @@ public final class RedisStores implements StoreProvider {
                 .build();
         NodeFactory servers = address -> new PooledNode(address, client, tls, config.connections());
         return switch (config.shape()) {
-            case STANDALONE -> new SingleServer(servers.at(config.hosts().get(0)));
+            case STANDALONE, QUORUM -> new SingleServer(servers.at(config.hosts().get(0)));
             case CLUSTER -> new ClusterServers(config.hosts(), servers);
             case SENTINEL -> {
                 JedisClientConfig asking = clientConfig(context)

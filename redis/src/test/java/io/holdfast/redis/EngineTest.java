@@ -33,6 +33,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.exceptions.JedisException;
 
 @DisplayName("The whole client on a real server")
@@ -340,6 +341,23 @@ class EngineTest extends RedisTest {
                 .map(Thread::getName)
                 .filter(thread -> thread.startsWith("holdfast-"))
                 .collect(Collectors.groupingBy(thread -> thread, Collectors.counting()));
+    }
+
+    @Test
+    void aClientTheUserAlreadyHasWillDoAndStaysOpen() throws Exception {
+        try (RedisClient mine = RedisClient.create("127.0.0.1", server.port())) {
+            Lease held = holdfast().lock(name).acquire();
+            try (Holdfast client =
+                    Holdfast.builder().store(RedisStores.using(mine)).connect()) {
+                Future<Lease> waiting = threads.submit((Callable<Lease>) client.lock(name)::acquire);
+                await().until(() -> redis.zcard(keys(name).queue()) == 1);
+                held.release();
+
+                assertThat(waiting.get(20, TimeUnit.SECONDS).token()).isGreaterThan(held.token());
+            }
+            assertThat(redis.exists(keys(name).lock())).isFalse();
+            assertThat(mine.ping()).isEqualTo("PONG");
+        }
     }
 
     @Test

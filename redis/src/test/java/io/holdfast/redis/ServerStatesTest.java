@@ -32,6 +32,8 @@ import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import redis.clients.jedis.RedisClient;
 
 @DisplayName("Servers that are full, forgetful, slow, closed or not there")
@@ -285,9 +287,10 @@ class ServerStatesTest extends RedisTest {
         assertThat(next.get(20, TimeUnit.SECONDS).isValid()).isTrue();
     }
 
-    @Test
-    void appendFsyncAlwaysKeepsLockQueueAndCounterOverAKill() {
-        RedisServer durable = running(RedisServer.builder().appendOnly(Fsync.ALWAYS));
+    @ParameterizedTest
+    @EnumSource(Fsync.class)
+    void anAppendOnlyFileKeepsLockQueueAndCounterOverAKill(Fsync fsync) {
+        RedisServer durable = running(RedisServer.builder().appendOnly(fsync));
         TestClient client = client(durable.uri());
         Grant held = client.grant(name);
         TestClient.Place waiting = client.enqueue(name);
