@@ -258,7 +258,7 @@ final class RedisStore implements QueueingStore, DowngradingStore, TokenRaisingS
                 }
                 desk.renewed(request);
                 if (waiting != null) {
-                    waiting.extended(reply.baseNanos());
+                    extend(waiting, renewal, reply);
                     desk.deliver(request.owner(), Long.parseLong(Views.text(answer.get(1))));
                 }
                 mailbox.listen(topology.lane(keys(request.name()).slot()));
@@ -268,7 +268,7 @@ final class RedisStore implements QueueingStore, DowngradingStore, TokenRaisingS
                 if (waiting == null) {
                     return new RenewalAnswer.Gone("the request was withdrawn");
                 }
-                waiting.extended(reply.baseNanos());
+                extend(waiting, renewal, reply);
                 watchHolder(waiting, answer);
                 mailbox.listen(topology.lane(waiting.keys().slot()));
                 return new RenewalAnswer.Extended(reply.baseNanos(), renewal.ttl());
@@ -280,6 +280,13 @@ final class RedisStore implements QueueingStore, DowngradingStore, TokenRaisingS
                 return new RenewalAnswer.Unsettled(
                         new StoreUnavailableException(request.name(), Views.text(answer.get(1))));
             }
+        }
+    }
+
+    /** A check extends nothing at the server, so nothing here. */
+    private static void extend(TicketDesk.Waiting waiting, RenewalRequest renewal, Courier.Reply reply) {
+        if (!renewal.ttl().isZero()) {
+            waiting.extended(reply.baseNanos());
         }
     }
 
@@ -298,7 +305,7 @@ final class RedisStore implements QueueingStore, DowngradingStore, TokenRaisingS
     }
 
     private void check(TicketDesk.Waiting waiting) {
-        checkAll(List.of(waiting));
+        checkAll(List.of(waiting), Duration.ZERO);
     }
 
     /** A subscription is there, again or at last: whatever was announced before went unheard. */
@@ -307,15 +314,20 @@ final class RedisStore implements QueueingStore, DowngradingStore, TokenRaisingS
                 .filter(waiting -> topology.lane(waiting.keys().slot()).equals(lane))
                 .toList();
         if (!unheard.isEmpty()) {
-            context.background().execute(() -> checkAll(unheard));
+            context.background().execute(() -> checkAll(unheard, Duration.ZERO));
         }
     }
 
-    private void checkAll(List<TicketDesk.Waiting> all) {
+    /**
+     * Asks what became of tickets, and takes the lock for one that is next.
+     *
+     * @param ttl zero to look only: whether a ticket lives on is for the engine's heartbeats to say, a store that kept its
+     *     tickets by itself would keep those of a client that has given them up
+     */
+    private void checkAll(List<TicketDesk.Waiting> all, Duration ttl) {
         List<RenewalRequest> renewals = all.stream()
                 .map(waiting -> new RenewalRequest(
-                        new Ticket(waiting.request(), waiting.request().ttl(), 0),
-                        waiting.request().ttl()))
+                        new Ticket(waiting.request(), waiting.request().ttl(), 0), ttl))
                 .toList();
         List<RenewalAnswer> answers =
                 renew(renewals, Deadline.after(context.time(), config.timeout()), (renewal, answer) -> {
@@ -349,7 +361,8 @@ final class RedisStore implements QueueingStore, DowngradingStore, TokenRaisingS
         TicketDesk.Waiting waiting = desk.find(message.owner());
         if (waiting != null && config.replicas() > 0) {
             // Counts once the replicas have it too: renew and WAIT on one connection.
-            context.background().execute(() -> check(waiting));
+            Duration ttl = waiting.request().ttl();
+            context.background().execute(() -> checkAll(List.of(waiting), ttl));
         } else if (waiting != null) {
             desk.deliver(message.owner(), message.number());
         } else if (!desk.knows(message.owner())) {

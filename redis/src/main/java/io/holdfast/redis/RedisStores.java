@@ -59,9 +59,8 @@ public final class RedisStores implements StoreProvider {
     }
 
     private static StoreFactory quorum(StoreUri uri, RedisConfig config, Optional<SSLSocketFactory> tls) {
-        List<StoreFactory> nodes = config.servers().stream()
-                .map(server -> single(server, tls))
-                .toList();
+        List<StoreFactory> nodes =
+                config.servers().stream().map(server -> single(server, tls)).toList();
         QuorumStore.Factory quorum = QuorumStore.of(nodes);
         return uri.duration("node-timeout").map(quorum::withNodeTimeout).orElse(quorum);
     }
@@ -78,7 +77,8 @@ public final class RedisStores implements StoreProvider {
                 .build();
         NodeFactory servers = address -> new PooledNode(address, client, tls, config.connections());
         return switch (config.shape()) {
-            case STANDALONE, QUORUM -> new SingleServer(servers.at(config.hosts().get(0)));
+            case STANDALONE, QUORUM ->
+                new SingleServer(servers.at(config.hosts().get(0)));
             case CLUSTER -> new ClusterServers(config.hosts(), servers);
             case SENTINEL -> {
                 JedisClientConfig asking = clientConfig(context)

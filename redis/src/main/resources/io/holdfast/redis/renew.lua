@@ -6,7 +6,7 @@
 -- Reply per lock {'held', token}, {'waiting', rank, microseconds until a holder may be gone, whether the holder is foreign},
 --       {'gone'} or {'failed', why}
 --
--- Never shortens, never revives what has expired. A ticket that turns out to be next gets the lock in this reply, whether
+-- Never shortens, never revives what has expired; a ttl of 0 only asks. A ticket that turns out to be next gets the lock in this reply, whether
 -- or not its client can be published to: that is how a lost message and a lost subscription are made good. An error with
 -- one lock does not touch the others. Works on a server that is out of memory: it must not cost the locks held.
 

@@ -77,7 +77,8 @@ class RedlockTest {
     }
 
     private static String uri(List<RedisServer> nodes) {
-        return "redlock://" + nodes.stream().map(node -> "127.0.0.1:" + node.port()).collect(Collectors.joining(","));
+        return "redlock://"
+                + nodes.stream().map(node -> "127.0.0.1:" + node.port()).collect(Collectors.joining(","));
     }
 
     private Holdfast client() {
@@ -85,8 +86,10 @@ class RedlockTest {
     }
 
     private Holdfast client(String uri) {
-        Holdfast client =
-                Holdfast.builder().store(uri).closeTimeout(Duration.ofMillis(500)).connect();
+        Holdfast client = Holdfast.builder()
+                .store(uri)
+                .closeTimeout(Duration.ofMillis(500))
+                .connect();
         opened.add(client::close);
         return client;
     }
@@ -138,7 +141,8 @@ class RedlockTest {
             List<String> hosts = servers.stream()
                     .map(server -> "127.0.0.1:" + (server == servers.get(2) ? slow.port() : server.port()))
                     .toList();
-            DistributedLock lock = client("redlock://" + String.join(",", hosts) + NODE_TIMEOUT).lock("slow");
+            DistributedLock lock = client("redlock://" + String.join(",", hosts) + NODE_TIMEOUT)
+                    .lock("slow");
             lock.acquire().close();
             slow.delay(Direction.TO_CLIENT, Duration.ofSeconds(2));
 
@@ -158,7 +162,8 @@ class RedlockTest {
         servers.get(4).kill();
         LockOptions twice = LockOptions.defaults().withWaiting(Waiting.poll().withTries(2));
 
-        assertThat(client().lock("taken", twice).tryAcquire(Duration.ofSeconds(5))).isEmpty();
+        assertThat(client().lock("taken", twice).tryAcquire(Duration.ofSeconds(5)))
+                .isEmpty();
     }
 
     @Test

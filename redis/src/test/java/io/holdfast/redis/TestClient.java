@@ -24,6 +24,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
@@ -86,8 +87,12 @@ final class TestClient implements AutoCloseable {
     }
 
     private StoreContext.Alarm at(long nanos, Runnable task) {
-        Future<?> scheduled = timer.schedule(task, nanos - System.nanoTime(), TimeUnit.NANOSECONDS);
-        return () -> scheduled.cancel(false);
+        try {
+            Future<?> scheduled = timer.schedule(task, nanos - System.nanoTime(), TimeUnit.NANOSECONDS);
+            return () -> scheduled.cancel(false);
+        } catch (RejectedExecutionException closed) {
+            return () -> {};
+        }
     }
 
     private static Thread daemon(Runnable task) {

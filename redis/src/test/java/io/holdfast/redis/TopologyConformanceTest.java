@@ -102,36 +102,15 @@ class TopologyConformanceTest {
 
     @Nested
     @TestInstance(Lifecycle.PER_CLASS)
-    @DisplayName("TLS with a password")
+    @DisplayName("TLS, a user with a password and the minimal rights")
     class Tls extends CoreStoreContract {
         private RedisServer server;
         private final TlsMaterial material = TlsMaterial.generate();
 
         @BeforeAll
         void start() {
-            server = RedisServer.builder().tls(material).password("secret").start();
-        }
-
-        @AfterAll
-        void stop() {
-            server.close();
-        }
-
-        @Override
-        public StoreFactory store() {
-            return TopologyConformanceTest.store(server.uri() + "?tls-ca=" + material.authorityCertificate());
-        }
-    }
-
-    @Nested
-    @TestInstance(Lifecycle.PER_CLASS)
-    @DisplayName("a user with the minimal rights")
-    class MinimalRights extends CoreStoreContract {
-        private RedisServer server;
-
-        @BeforeAll
-        void start() {
             server = RedisServer.builder()
+                    .tls(material)
                     .acl("user default on nopass +@all ~* &*", minimalAcl())
                     .start();
         }
@@ -143,7 +122,8 @@ class TopologyConformanceTest {
 
         @Override
         public StoreFactory store() {
-            return TopologyConformanceTest.store("redis://holdfast:secret@127.0.0.1:" + server.port());
+            return TopologyConformanceTest.store("rediss://holdfast:secret@127.0.0.1:" + server.port() + "?tls-ca="
+                    + material.authorityCertificate());
         }
     }
 
