@@ -42,9 +42,7 @@ public interface Election extends AutoCloseable {
     /** Calls back each time this candidate loses its leadership without resigning. */
     void onDeposed(Consumer<Loss> callback);
 
-    /** Resigns. */
+    /** Withdraws every pending candidacy of {@link #campaignAsync} and resigns. */
     @Override
-    default void close() {
-        resign();
-    }
+    void close();
 }

@@ -26,7 +26,10 @@ public interface Hold extends AutoCloseable {
      */
     void onLost(Consumer<Loss> callback);
 
-    /** Gives the lock back. Further calls return the first one's result. Does not react to interrupts. */
+    /**
+     * Gives the lock back. Further calls return the first one's result, or PENDING while that is under way. Does not
+     * react to interrupts.
+     */
     ReleaseResult release();
 
     /** {@link #release}; keeps the interrupt flag. */

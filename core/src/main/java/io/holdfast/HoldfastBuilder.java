@@ -67,7 +67,10 @@ public final class HoldfastBuilder {
         return this;
     }
 
-    /** Where asynchronous acquisitions and callbacks run; by default virtual threads, or a few daemons before Java 21. */
+    /**
+     * Where asynchronous acquisitions, callbacks and listeners run; by default virtual threads, or a few daemons before
+     * Java 21. It must not run tasks on the calling thread: callbacks would hold up the engine.
+     */
     public HoldfastBuilder executor(Executor newExecutor) {
         this.executor = Objects.requireNonNull(newExecutor, "executor");
         return this;

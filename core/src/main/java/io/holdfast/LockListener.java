@@ -1,8 +1,8 @@
 package io.holdfast;
 
 /**
- * Hears what happens to the locks of one client. Called one event at a time, in order, on a thread of its own: a slow
- * listener delays no lock.
+ * Hears what happens to the locks of one client. Called one event at a time, in order, off the threads that lock: a slow
+ * listener delays no lock, but one that falls 100,000 events behind misses some.
  */
 @FunctionalInterface
 public interface LockListener {

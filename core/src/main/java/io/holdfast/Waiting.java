@@ -25,7 +25,7 @@ public sealed interface Waiting {
      * @param maxDelay what the pauses grow to
      * @param backoff the factor from one pause to the next, at least 1
      * @param jitter the share by which a pause varies at random, 0 to 1
-     * @param tries how often the store is asked in all before giving up
+     * @param tries how often the store is asked before an acquisition with a time limit gives up
      */
     record Poll(Duration delay, Duration maxDelay, double backoff, double jitter, int tries) implements Waiting {
         public Poll {

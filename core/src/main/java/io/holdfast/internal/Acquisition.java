@@ -14,6 +14,8 @@ import io.holdfast.spi.RenewalAnswer;
 import io.holdfast.spi.RenewalRequest;
 import io.holdfast.spi.Request;
 import io.holdfast.spi.RingingStore;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -42,6 +44,11 @@ import org.jspecify.annotations.Nullable;
  * which time nothing of the wait is left at the store anyway.
  */
 final class Acquisition extends Gate.Entry<Holding> {
+
+    private static final Logger LOG = System.getLogger(Acquisition.class.getName());
+
+    /** While the store is away it is asked this often at least, however long the ttl. */
+    private static final long LONGEST_OUTAGE_PAUSE_NANOS = Duration.ofSeconds(1).toNanos();
 
     private enum Stage {
         AT_GATE,
@@ -76,7 +83,7 @@ final class Acquisition extends Gate.Entry<Holding> {
     private RingingStore.@Nullable Bell bell;
     private volatile boolean rung;
     private long pauseEndNanos;
-    private @Nullable Outage outage;
+    private @Nullable LockException trouble; // why the store could not be asked last time
     private boolean hasWaited;
     private boolean longWaitSaid;
     private @Nullable HeldLease lease;
@@ -108,7 +115,7 @@ final class Acquisition extends Gate.Entry<Holding> {
                 end();
             }
             return over;
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             abandon("failed: " + e.getMessage());
             throw e;
         }
@@ -139,18 +146,14 @@ final class Acquisition extends Gate.Entry<Holding> {
         }
         Stage left = stage;
         stage = Stage.OVER;
-        end();
-        client.events().publish(() -> new LockEvent.Unsuccessful(terms.name(), why, waited()));
         leaveLine();
-        if (left == Stage.AT_GATE && atGate && terms.site().gate.withdraw(this)) {
-            giveBackInherited();
-            return;
-        }
         if (left == Stage.AT_GATE && atGate) {
-            insideGate = true;
+            insideGate = !terms.site().gate.withdraw(this);
             giveBackInherited();
         }
         leaveGate();
+        end();
+        client.events().publish(() -> new LockEvent.Unsuccessful(terms.name(), why, waited()));
     }
 
     /** Steps out of the gate, once, when the lease has ended or there is none to come. */
@@ -302,8 +305,12 @@ final class Acquisition extends Gate.Entry<Holding> {
             undo(request);
             rideOut(e);
             return;
+        } catch (Error e) {
+            undo(request);
+            throw e;
         }
-        outage = null;
+        trouble = null;
+        terms.site().outage.isOver();
         if (answer instanceof Answer.Granted granted) {
             place = null;
             complete(granted.grant());
@@ -321,7 +328,7 @@ final class Acquisition extends Gate.Entry<Holding> {
         QueuePlace uncertain = place;
         place = null;
         if (uncertain != null && uncertain.stopListening() instanceof QueuePlace.Arrived arrived) {
-            client.errands().release(arrived.grant(), Duration.ZERO);
+            client.errands().release(arrived.grant());
         } else {
             client.errands().undo(request);
         }
@@ -358,6 +365,11 @@ final class Acquisition extends Gate.Entry<Holding> {
 
     /** A pushed grant may have been long on its way: is enough of it left, and will anybody renew it? */
     private void confirm(Grant grant) {
+        if (deadline.hasPassed()) {
+            client.errands().release(grant);
+            abandon("the lock came too late");
+            return;
+        }
         boolean renewed = terms.options().renewal() == Renewal.AUTO;
         long left = client.validity().endNanos(grant.baseNanos(), grant.ttl()) - now();
         if (renewed && left > grant.ttl().toNanos() / 2) {
@@ -377,7 +389,7 @@ final class Acquisition extends Gate.Entry<Holding> {
                 stage = Stage.ASKING;
             }
         } catch (RuntimeException e) {
-            client.errands().release(grant, Duration.ZERO);
+            client.errands().release(grant);
             rideOut(e);
         }
     }
@@ -386,7 +398,7 @@ final class Acquisition extends Gate.Entry<Holding> {
         long now = now();
         Holding holding = new Holding(client, grant, terms.options().renewal(), now);
         if (holding.storeEndNanos() - now <= 0) {
-            client.errands().release(grant, Duration.ZERO);
+            client.errands().release(grant);
             rideOut(new StoreUnavailableException(terms.name(), "its answer took longer than the ttl"));
             return;
         }
@@ -394,6 +406,7 @@ final class Acquisition extends Gate.Entry<Holding> {
         client.keeper().keep(holding);
         lease = life.newHandle();
         stage = Stage.OVER;
+        client.loseIfReportedBefore(holding);
         client.events().publish(() -> new LockEvent.Granted(terms.name(), life.token(), waited()));
     }
 
@@ -401,6 +414,8 @@ final class Acquisition extends Gate.Entry<Holding> {
         long now = now();
         inherited.takeOver();
         LeaseLife life = new LeaseLife(client, inherited, this, now);
+        // Again: the keeper may have taken the end of the lease before for the end of the grant.
+        client.keeper().keep(inherited);
         lease = life.newHandle();
         stage = Stage.OVER;
         if (!inherited.isSurelyValid(now)) {
@@ -440,19 +455,19 @@ final class Acquisition extends Gate.Entry<Holding> {
     }
 
     /** The store is away. Those who have waited go on waiting for a while; everybody else is told. */
-    private void rideOut(RuntimeException trouble) {
-        if (!(trouble instanceof LockException known)) {
-            throw trouble;
+    private void rideOut(RuntimeException failure) {
+        if (!(failure instanceof LockException known)) {
+            throw failure;
         }
         long now = now();
         long ttlNanos = terms.options().ttl().toNanos();
-        Outage before = outage;
-        outage = new Outage(before != null ? before.sinceNanos : now, known);
-        if (!hasWaited || now - outage.sinceNanos > ttlNanos || deadline.hasPassed()) {
-            throw trouble;
+        trouble = known;
+        long lasted = terms.site().outage.lastsNanos(now, ttlNanos);
+        if (!hasWaited || lasted > ttlNanos || deadline.hasPassed()) {
+            throw known;
         }
         place = null;
-        pauseEndNanos = now + ttlNanos / 30;
+        pauseEndNanos = now + Math.min(ttlNanos / 30, LONGEST_OUTAGE_PAUSE_NANOS);
         stage = Stage.PAUSED;
     }
 
@@ -461,15 +476,12 @@ final class Acquisition extends Gate.Entry<Holding> {
         if (!deadline.hasPassed()) {
             return false;
         }
-        Outage known = outage;
-        if (known != null) {
-            throw known.trouble;
+        if (trouble != null) {
+            throw trouble;
         }
         abandon(why);
         return true;
     }
-
-    private record Outage(long sinceNanos, LockException trouble) {}
 
     private void leaveLine() {
         QueuePlace left = place;
@@ -477,20 +489,19 @@ final class Acquisition extends Gate.Entry<Holding> {
             return;
         }
         place = null;
-        client.keeper().drop(left);
         QueuePlace.News last = left.stopListening();
         if (last instanceof QueuePlace.Arrived arrived) {
-            client.errands().release(arrived.grant(), Duration.ZERO);
+            client.errands().release(arrived.grant());
         } else {
             client.errands().leaveLine(left.request());
         }
+        client.keeper().drop(left);
     }
 
     private void giveBackInherited() {
         Holding inherited = takeInherited();
         if (inherited != null) {
-            client.keeper().drop(inherited);
-            client.errands().release(inherited.grant(), Duration.ZERO);
+            inherited.endInBackground(Duration.ZERO);
         }
     }
 
@@ -502,7 +513,11 @@ final class Acquisition extends Gate.Entry<Holding> {
         RingingStore.Bell listening = bell;
         if (listening != null) {
             bell = null;
-            listening.close();
+            try {
+                listening.close();
+            } catch (RuntimeException e) {
+                LOG.log(Level.WARNING, "Could not stop listening for lock '" + terms.name() + "'", e);
+            }
         }
     }
 
@@ -514,7 +529,7 @@ final class Acquisition extends Gate.Entry<Holding> {
     }
 
     private long longWaitNanos() {
-        return startedNanos + client.settings().longWait().toNanos();
+        return startedNanos + Deadline.nanosOf(client.settings().longWait());
     }
 
     private QueuePlace placeInLine() {

@@ -68,7 +68,8 @@ final class AsyncDriver<T> extends CompletableFuture<T> implements Runnable {
                 client.tasks().execute(this);
             } catch (RejectedExecutionException e) {
                 acquisition.abandon("the client's executor takes no more work");
-                completeExceptionally(e);
+                completeExceptionally(
+                        client.isClosed() ? client.closed(acquisition.terms().name()) : e);
             }
         }
     }
@@ -85,14 +86,19 @@ final class AsyncDriver<T> extends CompletableFuture<T> implements Runnable {
         try {
             if (acquisition.advance()) {
                 HeldLease lease = acquisition.takeLease();
-                if (!complete(form.apply(lease)) && lease != null) {
-                    lease.release();
-                }
+                // User code hangs on this future: it runs among the callbacks and never keeps other futures waiting.
+                client.callBack(this::deliver, lease);
             } else {
                 alarm = client.timer().at(acquisition.wakeAtNanos(), this::wake);
             }
-        } catch (RuntimeException e) {
-            completeExceptionally(e);
+        } catch (RuntimeException | Error e) {
+            client.callBack(this::completeExceptionally, e);
+        }
+    }
+
+    private void deliver(@Nullable HeldLease lease) {
+        if (!complete(form.apply(lease)) && lease != null) {
+            lease.release();
         }
     }
 }

@@ -34,6 +34,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
 
 /** A client of one store: wires the engine together and lends its parts to each other. Thread-safe. */
 public final class Client implements Holdfast {
@@ -59,6 +60,7 @@ public final class Client implements Holdfast {
     private final LeakWatch leaks = new LeakWatch();
     private final Set<Acquisition> waits = ConcurrentHashMap.newKeySet();
     private final LongAdder requestsUnderWay = new LongAdder();
+    private final EarlyLosses earlyLosses = new EarlyLosses();
     private final List<ExecutorService> ownExecutors;
     private final Executor tasks;
     private final Executor callbacks;
@@ -81,7 +83,7 @@ public final class Client implements Holdfast {
             this.callbacks = tasks;
         } else {
             ExecutorService ownTasks = Executors.forTasks(threads + "task");
-            ExecutorService ownCallbacks = Executors.forTasks(threads + "callback");
+            ExecutorService ownCallbacks = Executors.forCallbacks(threads + "callback");
             this.ownExecutors = List.of(ownTasks, ownCallbacks);
             this.tasks = ownTasks;
             this.callbacks = ownCallbacks;
@@ -157,7 +159,7 @@ public final class Client implements Holdfast {
                         Arrays.compareUnsigned(a.getBytes(StandardCharsets.UTF_8), b.getBytes(StandardCharsets.UTF_8)))
                 .map(name -> new LockHandle(this, terms(name, Demand.exclusive(), options)))
                 .toList();
-        return new MultiLockHandle(settings.time(), locks);
+        return new MultiLockHandle(this, locks);
     }
 
     @Override
@@ -187,16 +189,24 @@ public final class Client implements Holdfast {
             return;
         }
         Deadline deadline = Deadline.after(settings.time(), settings.closeTimeout());
+        boolean interrupted = Thread.interrupted();
         waits.forEach(Acquisition::wake);
         endHoldings();
         while (!isQuiet() && !deadline.hasPassed()) {
             // Real time, also under a test's clock: other threads need it to finish.
             LockSupport.parkNanos(this, CLOSE_CHECK_NANOS);
+            interrupted |= Thread.interrupted();
             endHoldings();
         }
         life.set(Life.CLOSED);
-        store.close();
-        stopThreads();
+        try {
+            store.close();
+        } finally {
+            stopThreads();
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
     }
 
     private void endHoldings() {
@@ -222,9 +232,13 @@ public final class Client implements Holdfast {
 
     void requireOpen(String lockName) {
         if (isClosed()) {
-            throw new IllegalStateException("Holdfast client '" + settings.clientName() + "' is closed, so lock '"
-                    + lockName + "' cannot be had through it");
+            throw closed(lockName);
         }
+    }
+
+    IllegalStateException closed(String lockName) {
+        return new IllegalStateException("Holdfast client '" + settings.clientName() + "' is closed, so lock '"
+                + lockName + "' cannot be had through it");
     }
 
     /** Around every request that may end in a grant: close waits for it, and so no grant slips past it. */
@@ -317,7 +331,7 @@ public final class Client implements Holdfast {
         return store.view(name, requestDeadline());
     }
 
-    <T> void callBack(Consumer<T> callback, T argument) {
+    <T extends @Nullable Object> void callBack(Consumer<T> callback, T argument) {
         try {
             callbacks.execute(() -> {
                 try {
@@ -351,9 +365,25 @@ public final class Client implements Holdfast {
 
     private void lost(OwnerId owner, LossReason reason, String detail) {
         Kept claim = keeper.find(owner);
-        if (claim != null) {
-            keeper.drop(claim);
-            claim.gone(reason, detail);
+        if (claim == null) {
+            // The grant may be on its way through the engine: whoever registers it looks here afterwards.
+            earlyLosses.put(owner, new EarlyLosses.EarlyLoss(reason, detail));
+            claim = keeper.find(owner);
+            if (claim == null) {
+                return;
+            }
+            earlyLosses.remove(owner);
+        }
+        keeper.drop(claim);
+        claim.gone(reason, detail);
+    }
+
+    /** To be asked once a grant is kept: the store may have reported its loss a moment before. */
+    void loseIfReportedBefore(Holding holding) {
+        EarlyLosses.EarlyLoss early = earlyLosses.remove(holding.owner());
+        if (early != null) {
+            keeper.drop(holding);
+            holding.gone(early.reason(), early.detail());
         }
     }
 

@@ -99,8 +99,8 @@ final class ClientTimer implements Timer {
     private static void run(Task due) {
         try {
             due.task.run();
-        } catch (RuntimeException e) {
-            // The thread guards everybody's deadlines: no task may end it.
+        } catch (RuntimeException | Error e) {
+            // The thread guards everybody's deadlines: no task may end it, not even one that finds no memory.
             LOG.log(Level.ERROR, "A timer task failed", e);
         }
     }

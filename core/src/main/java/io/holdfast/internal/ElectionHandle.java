@@ -10,7 +10,9 @@ import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
@@ -23,6 +25,7 @@ final class ElectionHandle implements Election {
     private final Client client;
     private final LockHandle lock;
     private final AtomicReference<@Nullable Lease> leadership = new AtomicReference<>();
+    private final Set<CompletableFuture<Long>> campaigns = ConcurrentHashMap.newKeySet();
     private final List<LongConsumer> electedCallbacks = new CopyOnWriteArrayList<>();
     private final List<Consumer<Loss>> deposedCallbacks = new CopyOnWriteArrayList<>();
 
@@ -58,12 +61,21 @@ final class ElectionHandle implements Election {
         if (leading.isPresent()) {
             return CompletableFuture.completedFuture(leading.getAsLong());
         }
-        return AsyncDriver.acquire(
+        CompletableFuture<Long> campaign = AsyncDriver.acquire(
                 client,
                 lock.terms(),
                 Patience.ENDLESS,
                 client.never(),
                 lease -> elected(Objects.requireNonNull(lease)));
+        campaigns.add(campaign);
+        campaign.whenComplete((epoch, failure) -> campaigns.remove(campaign));
+        return campaign;
+    }
+
+    @Override
+    public void close() {
+        campaigns.forEach(campaign -> campaign.cancel(true));
+        resign();
     }
 
     @Override

@@ -43,7 +43,7 @@ final class Errands {
 
     /** Gives up a place in line the store has confirmed. */
     void leaveLine(Request request) {
-        start(request, deadline -> {
+        start(request, request.ttl(), deadline -> {
             store.withdraw(request, deadline);
             return Outcome.SETTLED;
         });
@@ -53,12 +53,20 @@ final class Errands {
     void undo(Request request) {
         start(
                 request,
+                request.ttl(),
                 deadline ->
                         store.withdraw(request, deadline) == Withdrawal.REMOVED ? Outcome.SETTLED : Outcome.LOOK_AGAIN);
     }
 
-    void release(Grant grant, Duration linger) {
-        start(grant.request(), deadline -> {
+    /** Gives back a grant that was not used. */
+    void release(Grant grant) {
+        release(grant, Duration.ZERO, time.nanoTime());
+    }
+
+    /** @param endNanos when the grant ends by itself, as far as we know */
+    void release(Grant grant, Duration linger, long endNanos) {
+        long longest = Math.max(0, endNanos - time.nanoTime());
+        start(grant.request(), grant.ttl().plusNanos(longest), deadline -> {
             store.release(grant, linger, deadline);
             return Outcome.SETTLED;
         });
@@ -84,8 +92,8 @@ final class Errands {
         return open.size();
     }
 
-    private void start(Request request, Task task) {
-        Errand errand = new Errand(request, task);
+    private void start(Request request, Duration mootAfter, Task task) {
+        Errand errand = new Errand(request, mootAfter, task);
         open.add(errand);
         errand.submit();
     }
@@ -107,11 +115,11 @@ final class Errands {
         private long retryNanos = FIRST_RETRY_NANOS;
         private volatile boolean lookedOnce;
 
-        Errand(Request request, Task task) {
+        Errand(Request request, Duration mootAfter, Task task) {
             this.request = request;
             this.task = task;
             // Counted from now, not from the send: a request still under way is granted for a ttl from its arrival.
-            this.mootNanos = time.nanoTime() + request.ttl().toNanos();
+            this.mootNanos = time.nanoTime() + Deadline.nanosOf(mootAfter);
         }
 
         void submit() {

@@ -16,10 +16,14 @@ final class Events {
 
     private static final Logger LOG = System.getLogger(Events.class.getName());
 
+    /** Beyond this a listener has lost touch, and keeping its events would only use up the memory. */
+    private static final int MOST_PENDING = 100_000;
+
     private final List<LockListener> listeners;
     private final Executor executor;
     private final ConcurrentLinkedQueue<LockEvent> queue = new ConcurrentLinkedQueue<>();
     private final AtomicInteger pending = new AtomicInteger();
+    private volatile boolean overflowSaid;
 
     Events(List<LockListener> listeners, Executor executor) {
         this.listeners = listeners;
@@ -31,12 +35,21 @@ final class Events {
         if (listeners.isEmpty()) {
             return;
         }
+        if (pending.get() >= MOST_PENDING) {
+            if (!overflowSaid) {
+                overflowSaid = true;
+                LOG.log(Level.WARNING, "A listener is too slow: some events are not delivered");
+            }
+            return;
+        }
         queue.add(event.get());
         if (pending.getAndIncrement() == 0) {
             try {
                 executor.execute(this::deliver);
             } catch (RejectedExecutionException e) {
-                LOG.log(Level.DEBUG, "Events are no longer delivered", e);
+                LOG.log(Level.WARNING, "Events are not delivered: the executor takes no work", e);
+                queue.clear();
+                pending.set(0);
             }
         }
     }
@@ -57,7 +70,8 @@ final class Events {
         for (LockListener listener : listeners) {
             try {
                 listener.on(event);
-            } catch (RuntimeException e) {
+            } catch (RuntimeException | Error e) {
+                // Whatever it is, the next event must still be delivered.
                 LOG.log(Level.ERROR, "A listener failed on " + event, e);
             }
         }

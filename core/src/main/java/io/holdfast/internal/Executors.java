@@ -2,6 +2,8 @@ package io.holdfast.internal;
 
 import java.lang.reflect.InvocationTargetException;
 import java.util.concurrent.ExecutorService;
+import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.ForkJoinWorkerThread;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -25,6 +27,27 @@ final class Executors {
                     THREADS, THREADS, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), daemons(threadName));
             pool.allowCoreThreadTimeOut(true);
             return pool;
+        }
+    }
+
+    /**
+     * For user code. A pool that makes up for threads waiting in {@code CompletableFuture.join}, since user code may well
+     * join one of our futures in the continuation of another.
+     */
+    static ExecutorService forCallbacks(String threadName) {
+        try {
+            return virtual(threadName);
+        } catch (ReflectiveOperationException before21) {
+            AtomicInteger number = new AtomicInteger();
+            return new ForkJoinPool(
+                    THREADS,
+                    pool -> {
+                        ForkJoinWorkerThread thread = ForkJoinPool.defaultForkJoinWorkerThreadFactory.newThread(pool);
+                        thread.setName(threadName + "-" + number.incrementAndGet());
+                        return thread;
+                    },
+                    null,
+                    true);
         }
     }
 

@@ -93,8 +93,12 @@ final class Holding implements Kept {
     boolean mayBeHandedOn(long nowNanos) {
         return renewal == Renewal.AUTO
                 && localNumber < client.settings().maxHandoffs()
-                && nowNanos - grantedNanos < client.settings().maxHandoffTime().toNanos()
+                && nowNanos - grantedNanos < Deadline.nanosOf(client.settings().maxHandoffTime())
                 && isSurelyValid(nowNanos);
+    }
+
+    boolean isGone() {
+        return standing == Standing.GONE;
     }
 
     /** With time to spare: renewals come every third of the ttl, so with less than half left they are failing. */
@@ -115,13 +119,13 @@ final class Holding implements Kept {
             throw new UnknownOutcomeException(name(), "an earlier renewal is still under way");
         }
         try {
+            // Not dropped from the keeper: the shared one, kept under the same owner, takes its place there.
             Holding shared = new Holding(
                     client,
                     store.downgrade(grant, deadline),
                     renewal,
                     client.time().nanoTime());
             shared.localNumber = localNumber;
-            client.keeper().drop(this);
             return shared;
         } finally {
             requests.release();
@@ -130,10 +134,26 @@ final class Holding implements Kept {
 
     /** Gives the grant back to the store, on this thread. */
     ReleaseResult end(Duration linger) {
+        client.beginRequest();
+        try {
+            client.keeper().drop(this);
+            return endNow(linger);
+        } finally {
+            client.endRequest();
+        }
+    }
+
+    /** Gives the grant back to the store without waiting for it. */
+    void endInBackground(Duration linger) {
+        // In this order: close waits for what is kept and for errands, and must not find neither.
+        client.errands().release(grant, linger, storeEndNanos);
         client.keeper().drop(this);
+    }
+
+    private ReleaseResult endNow(Duration linger) {
         Deadline deadline = client.requestDeadline();
         if (!awaitRequests(deadline)) {
-            client.errands().release(grant, linger);
+            client.errands().release(grant, linger, storeEndNanos);
             return ReleaseResult.PENDING;
         }
         try {
@@ -142,7 +162,7 @@ final class Holding implements Kept {
         } catch (RuntimeException e) {
             // Also what a store should not throw: whatever happens, the lease ends and the next thread gets its turn.
             LOG.log(Level.DEBUG, () -> "Releasing lock '" + name() + "' failed, trying again: " + e);
-            client.errands().release(grant, linger);
+            client.errands().release(grant, linger, storeEndNanos);
             return ReleaseResult.PENDING;
         } finally {
             requests.release();
@@ -254,11 +274,15 @@ final class Holding implements Kept {
     /** The client closes: a lease in use ends, what lies at the gate goes back. */
     void closeWithClient() {
         LeaseLife lease = user;
+        if (lease == null) {
+            // Somebody may be about to inherit it: either we see its lease now, or it sees that this is gone.
+            standing = Standing.GONE;
+            lease = user;
+        }
         if (lease != null) {
             lease.lose(LossReason.CLOSED, "its client was closed");
         } else {
-            client.keeper().drop(this);
-            client.errands().release(grant, Duration.ZERO);
+            endInBackground(Duration.ZERO);
         }
     }
 

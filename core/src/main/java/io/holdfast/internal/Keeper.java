@@ -109,8 +109,7 @@ final class Keeper {
         Map<String, List<Kept>> due = new HashMap<>();
         for (Kept claim : kept.values()) {
             if (claim.endNanos() - now <= 0) {
-                kept.remove(claim.owner(), claim);
-                claim.ended();
+                end(claim, now);
             } else if (claim.dueNanos() - now <= claim.slackNanos() && claim.beginRequest()) {
                 due.computeIfAbsent(claim.lane(), lane -> new ArrayList<>()).add(claim);
                 plan(claim.endNanos());
@@ -119,8 +118,30 @@ final class Keeper {
                 plan(earlier(later(claim.dueNanos(), now + claim.slackNanos()), claim.endNanos()));
             }
         }
-        due.forEach((lane, batch) -> lanes.renewals(lane).execute(() -> renew(batch)));
+        due.forEach(this::submit);
         afterWalk.run();
+    }
+
+    private void end(Kept claim, long now) {
+        kept.remove(claim.owner(), claim);
+        if (claim.endNanos() - now > 0) {
+            // The end was that of a lease just released, and another has taken its grant over.
+            keep(claim);
+        } else {
+            claim.ended();
+        }
+    }
+
+    private void submit(String lane, List<Kept> batch) {
+        boolean submitted = false;
+        try {
+            lanes.renewals(lane).execute(() -> renew(batch));
+            submitted = true;
+        } finally {
+            if (!submitted) {
+                batch.forEach(Kept::finishRequest);
+            }
+        }
     }
 
     private void renew(List<Kept> batch) {

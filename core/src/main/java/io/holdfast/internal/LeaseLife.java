@@ -8,6 +8,8 @@ import io.holdfast.LossReason;
 import io.holdfast.ReleaseResult;
 import io.holdfast.Renewal;
 import io.holdfast.UnknownOutcomeException;
+import io.holdfast.UnsupportedLockException;
+import io.holdfast.spi.Deadline;
 import io.holdfast.spi.TimeSource;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
@@ -112,7 +114,12 @@ final class LeaseLife {
 
     void extend(Duration atLeast) {
         requireValid();
-        holding.extend(atLeast);
+        Duration longest = client.store().traits().maxTtl();
+        if (atLeast.compareTo(longest) > 0) {
+            throw new UnsupportedLockException(
+                    name, "the store keeps a lease for at most " + longest + " at a time, not for " + atLeast);
+        }
+        holding.extend(client.validity().ttlFor(atLeast));
     }
 
     void onLost(Consumer<Loss> callback) {
@@ -135,6 +142,9 @@ final class LeaseLife {
 
     /** The deadline has passed: the store may pass the lock on any moment. */
     void expire() {
+        if (!holding.isGone() && endNanos() - time().nanoTime() > 0) {
+            return; // the deadline was that of an earlier lease on the same grant
+        }
         boolean longestHold = options.maxHold().isPresent() && longestEnd() - time().nanoTime() <= 0;
         if (longestHold) {
             lose(LossReason.MAX_HOLD, "it was held for the longest time its options allow");
@@ -148,10 +158,11 @@ final class LeaseLife {
             return;
         }
         forgetHandle();
-        client.keeper().drop(holding);
         announce(reason, detail);
-        if (reason != LossReason.GONE && reason != LossReason.FORCED) {
-            client.errands().release(holding.grant(), reason == LossReason.CLOSED ? linger() : Duration.ZERO);
+        if (reason == LossReason.GONE || reason == LossReason.FORCED) {
+            client.keeper().drop(holding);
+        } else {
+            holding.endInBackground(linger());
         }
         acquisition.leaveGate();
     }
@@ -177,7 +188,9 @@ final class LeaseLife {
             throw e;
         } catch (RuntimeException e) {
             state.cancelRelease();
-            if (!isValid()) {
+            if (holding.isGone()) {
+                lose(LossReason.GONE, "the store no longer knows it");
+            } else if (!isValid()) {
                 expire();
             }
             throw e;
@@ -198,13 +211,16 @@ final class LeaseLife {
     }
 
     private ReleaseResult giveBack() {
-        ReleaseResult result = holding.end(linger());
-        state.finishRelease(result);
-        if (result == ReleaseResult.ALREADY_LOST) {
-            announce(LossReason.GONE, "the store no longer knew it when it was released");
+        try {
+            ReleaseResult result = holding.end(linger());
+            state.finishRelease(result);
+            if (result == ReleaseResult.ALREADY_LOST) {
+                announce(LossReason.GONE, "the store no longer knew it when it was released");
+            }
+            return result;
+        } finally {
+            acquisition.leaveGate();
         }
-        acquisition.leaveGate();
-        return result;
     }
 
     /** How long the lock must stay taken from now on to have been held for its shortest time. */
@@ -227,7 +243,7 @@ final class LeaseLife {
     }
 
     private long longestEnd() {
-        return grantedNanos + options.maxHold().orElseThrow().toNanos();
+        return grantedNanos + Deadline.nanosOf(options.maxHold().orElseThrow());
     }
 
     private void forgetHandle() {

@@ -66,6 +66,11 @@ final class LockHandle implements DistributedLock {
                 client, terms, patience(maxWait), Deadline.after(client.time(), maxWait), Optional::ofNullable);
     }
 
+    /** For those who chain several acquisitions under one deadline. */
+    CompletableFuture<Optional<Lease>> acquireAsync(Patience patience, Deadline deadline) {
+        return AsyncDriver.acquire(client, terms, patience, deadline, Optional::ofNullable);
+    }
+
     @Override
     public LockView inspect() {
         return client.view(terms.name());

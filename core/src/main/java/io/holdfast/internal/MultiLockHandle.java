@@ -4,25 +4,28 @@ import io.holdfast.DistributedLock;
 import io.holdfast.Lease;
 import io.holdfast.MultiLease;
 import io.holdfast.MultiLock;
+import io.holdfast.internal.Acquisition.Patience;
 import io.holdfast.spi.Deadline;
-import io.holdfast.spi.TimeSource;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 
-/** Takes its locks one after the other in the given order, all or none. Thread-safe. */
+/**
+ * Takes its locks one after the other in the given order, all or none. If one of them is lost while others are waited
+ * for, it begins anew. Thread-safe.
+ */
 final class MultiLockHandle implements MultiLock {
 
-    private final TimeSource time;
-    private final List<? extends DistributedLock> locks;
+    private final Client client;
+    private final List<LockHandle> locks;
 
     /** @param locks in the global order */
-    MultiLockHandle(TimeSource time, List<? extends DistributedLock> locks) {
-        this.time = time;
+    MultiLockHandle(Client client, List<LockHandle> locks) {
+        this.client = client;
         this.locks = locks;
     }
 
@@ -33,7 +36,12 @@ final class MultiLockHandle implements MultiLock {
 
     @Override
     public MultiLease acquire() throws InterruptedException {
-        return take(lock -> Optional.of(lock.acquire())).orElseThrow();
+        while (true) {
+            Optional<MultiLease> all = take(lock -> Optional.of(lock.acquire()));
+            if (all.isPresent()) {
+                return all.get();
+            }
+        }
     }
 
     @Override
@@ -47,24 +55,30 @@ final class MultiLockHandle implements MultiLock {
 
     @Override
     public Optional<MultiLease> tryAcquire(Duration maxWait) throws InterruptedException {
-        Deadline deadline = Deadline.after(time, maxWait);
-        return take(lock -> lock.tryAcquire(deadline.remaining()));
+        if (maxWait.isNegative() || maxWait.isZero()) {
+            return tryAcquire();
+        }
+        Deadline deadline = Deadline.after(client.time(), maxWait);
+        // The time is for all of them together: none is asked for once it is over.
+        return take(lock -> deadline.hasPassed() ? Optional.empty() : lock.tryAcquire(deadline.remaining()));
     }
 
     @Override
     public CompletableFuture<MultiLease> acquireAsync() {
-        return new Chain(Deadline.never(time)).start().thenApplyCancellable(Optional::orElseThrow);
+        return new Chain<>(Patience.ENDLESS, client.never(), Optional::orElseThrow).start();
     }
 
     @Override
     public CompletableFuture<Optional<MultiLease>> tryAcquireAsync(Duration maxWait) {
-        return new Chain(Deadline.after(time, maxWait)).start();
+        Patience patience = maxWait.isNegative() || maxWait.isZero() ? Patience.ONCE : Patience.LIMITED;
+        return new Chain<>(patience, Deadline.after(client.time(), maxWait), Function.identity()).start();
     }
 
     private interface Way {
         Optional<Lease> acquire(DistributedLock lock) throws InterruptedException;
     }
 
+    /** Empty if one could not be had, or was lost before the last was. */
     private Optional<MultiLease> take(Way way) throws InterruptedException {
         List<Lease> taken = new ArrayList<>();
         boolean all = false;
@@ -76,8 +90,9 @@ final class MultiLockHandle implements MultiLock {
                 }
                 taken.add(lease.get());
             }
-            all = true;
-            return Optional.of(new HeldMultiLease(taken));
+            MultiLease together = new HeldMultiLease(taken);
+            all = together.isValid();
+            return all ? Optional.of(together) : Optional.empty();
         } finally {
             if (!all) {
                 HeldMultiLease.releaseAll(taken);
@@ -86,44 +101,29 @@ final class MultiLockHandle implements MultiLock {
     }
 
     /** The same with futures: each lock is asked for when the one before it is held. */
-    private final class Chain extends CompletableFuture<Optional<MultiLease>> {
+    private final class Chain<T> extends CompletableFuture<T> {
 
+        private final Patience patience;
         private final Deadline deadline;
+        private final Function<Optional<MultiLease>, T> form;
         private final List<Lease> taken = new ArrayList<>(); // by one step after the other
-        private final AtomicReference<CompletableFuture<Optional<Lease>>> current = new AtomicReference<>();
+        private volatile @Nullable CompletableFuture<Optional<Lease>> current;
 
-        Chain(Deadline deadline) {
+        Chain(Patience patience, Deadline deadline, Function<Optional<MultiLease>, T> form) {
+            this.patience = patience;
             this.deadline = deadline;
+            this.form = form;
         }
 
-        Chain start() {
+        Chain<T> start() {
             next();
             return this;
-        }
-
-        <T> CompletableFuture<T> thenApplyCancellable(Function<Optional<MultiLease>, T> form) {
-            Chain chain = this;
-            CompletableFuture<T> result = new CompletableFuture<>() {
-                @Override
-                public boolean cancel(boolean mayInterruptIfRunning) {
-                    chain.cancel(mayInterruptIfRunning);
-                    return super.cancel(mayInterruptIfRunning);
-                }
-            };
-            whenComplete((lease, failure) -> {
-                if (failure != null) {
-                    result.completeExceptionally(failure);
-                } else if (!result.complete(form.apply(lease))) {
-                    lease.ifPresent(MultiLease::release);
-                }
-            });
-            return result;
         }
 
         @Override
         public boolean cancel(boolean mayInterruptIfRunning) {
             boolean cancelled = super.cancel(mayInterruptIfRunning);
-            CompletableFuture<Optional<Lease>> step = current.get();
+            CompletableFuture<Optional<Lease>> step = current;
             if (step != null) {
                 step.cancel(mayInterruptIfRunning);
             }
@@ -131,37 +131,56 @@ final class MultiLockHandle implements MultiLock {
         }
 
         private void next() {
-            if (isDone()) {
-                HeldMultiLease.releaseAll(taken);
-                return;
-            }
             if (taken.size() == locks.size()) {
-                HeldMultiLease all = new HeldMultiLease(taken);
-                if (!complete(Optional.of(all))) {
-                    all.release();
-                }
+                finish();
                 return;
             }
-            CompletableFuture<Optional<Lease>> step = locks.get(taken.size()).tryAcquireAsync(deadline.remaining());
-            current.set(step);
+            if (isDone() || (!taken.isEmpty() && deadline.hasPassed())) {
+                giveUp();
+                return;
+            }
+            CompletableFuture<Optional<Lease>> step = locks.get(taken.size()).acquireAsync(patience, deadline);
+            current = step;
             step.whenComplete(this::settle);
             if (isCancelled()) {
                 step.cancel(true);
             }
         }
 
-        private void settle(Optional<Lease> lease, Throwable failure) {
-            if (failure == null && lease.isPresent()) {
+        private void settle(Optional<Lease> lease, @Nullable Throwable failure) {
+            if (failure != null) {
+                releaseTaken();
+                completeExceptionally(failure);
+            } else if (lease.isPresent()) {
                 taken.add(lease.get());
                 next();
-                return;
-            }
-            HeldMultiLease.releaseAll(taken);
-            if (failure != null) {
-                completeExceptionally(failure);
             } else {
-                complete(Optional.empty());
+                giveUp();
             }
+        }
+
+        private void finish() {
+            MultiLease together = new HeldMultiLease(taken);
+            if (!together.isValid() && !isDone() && patience != Patience.ONCE && !deadline.hasPassed()) {
+                releaseTaken();
+                next();
+            } else if (!together.isValid()) {
+                giveUp();
+            } else if (!complete(form.apply(Optional.of(together)))) {
+                together.release();
+            }
+        }
+
+        private void giveUp() {
+            releaseTaken();
+            if (!isDone()) {
+                complete(form.apply(Optional.empty()));
+            }
+        }
+
+        private void releaseTaken() {
+            HeldMultiLease.releaseAll(taken);
+            taken.clear();
         }
     }
 }

@@ -1,6 +1,7 @@
 package io.holdfast.internal;
 
 import io.holdfast.Waiting;
+import io.holdfast.spi.Deadline;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
@@ -16,7 +17,7 @@ final class Polling {
 
     Polling(Waiting.Poll poll) {
         this.poll = poll;
-        this.pauseNanos = poll.delay().toNanos();
+        this.pauseNanos = Deadline.nanosOf(poll.delay());
     }
 
     /** Counts a refusal. Whether asking again is still allowed. */
@@ -27,8 +28,8 @@ final class Polling {
     long nextPauseNanos(Optional<Duration> holderTimeLeft) {
         double share = poll.jitter() * (2 * ThreadLocalRandom.current().nextDouble() - 1);
         long pause = (long) (pauseNanos * (1 + share));
-        pauseNanos = Math.min(pauseNanos * poll.backoff(), poll.maxDelay().toNanos());
-        long limit = holderTimeLeft.map(Duration::toNanos).orElse(Long.MAX_VALUE);
+        pauseNanos = Math.min(pauseNanos * poll.backoff(), Deadline.nanosOf(poll.maxDelay()));
+        long limit = holderTimeLeft.map(Deadline::nanosOf).orElse(Long.MAX_VALUE);
         return Math.max(SHORTEST_NANOS, Math.min(pause, limit));
     }
 }

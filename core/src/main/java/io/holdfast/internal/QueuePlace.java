@@ -74,7 +74,7 @@ final class QueuePlace implements TicketListener, Kept {
         if (news.compareAndSet(Quiet.WAITING, new Arrived(grant))) {
             wake.run();
         } else {
-            client.errands().release(grant, Duration.ZERO);
+            client.errands().release(grant);
         }
     }
 

@@ -1,5 +1,6 @@
 package io.holdfast.internal;
 
+import io.holdfast.Demand;
 import io.holdfast.Lease;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
@@ -17,8 +18,8 @@ final class ReentrantOwner {
         return threads.get(Thread.currentThread());
     }
 
-    void own(Lease lease) {
-        threads.put(Thread.currentThread(), new Owned(lease));
+    void own(Lease lease, Demand demand) {
+        threads.put(Thread.currentThread(), new Owned(lease, demand));
     }
 
     void disown() {
@@ -29,10 +30,17 @@ final class ReentrantOwner {
     static final class Owned {
 
         final Lease lease;
+        final Demand demand;
         int depth = 1;
 
-        Owned(Lease lease) {
+        Owned(Lease lease, Demand demand) {
             this.lease = lease;
+            this.demand = demand;
+        }
+
+        /** A writer may read, but a reader cannot become a writer. */
+        boolean covers(Demand other) {
+            return demand instanceof Demand.Exclusive || demand.equals(other);
         }
     }
 }

@@ -51,7 +51,7 @@ final class ReentrantView implements Lock {
         if (wait <= 0) {
             return tryLock();
         }
-        Deadline deadline = Deadline.after(client.time(), Duration.of(wait, unit.toChronoUnit()));
+        Deadline deadline = Deadline.after(client.time(), Duration.ofNanos(unit.toNanos(wait)));
         return own(SyncDriver.acquire(client, terms, Patience.LIMITED, deadline));
     }
 
@@ -82,6 +82,10 @@ final class ReentrantView implements Lock {
         if (owned == null) {
             return false;
         }
+        if (!owned.covers(terms.demand())) {
+            throw new IllegalStateException("thread " + Thread.currentThread().getName() + " owns lock '" + terms.name()
+                    + "' as " + owned.demand + " and cannot have it as " + terms.demand() + " too: unlock first");
+        }
         owned.lease.requireValid();
         owned.depth++;
         return true;
@@ -89,7 +93,7 @@ final class ReentrantView implements Lock {
 
     private boolean own(@Nullable Lease lease) {
         if (lease != null) {
-            owner().own(lease);
+            owner().own(lease, terms.demand());
         }
         return lease != null;
     }

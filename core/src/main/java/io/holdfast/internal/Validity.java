@@ -13,6 +13,12 @@ final class Validity {
         this.minMarginNanos = minMargin.toNanos();
     }
 
+    /** The ttl to ask for so that a lease is valid for at least that long. */
+    Duration ttlFor(Duration valid) {
+        long margin = Math.max(valid.toNanos() / 99 + 2 * FIXED_MARGIN_NANOS, minMarginNanos);
+        return valid.plusNanos(margin);
+    }
+
     /** {@code base + ttl − margin}; the margin is 1 % of the ttl for clocks that drift apart, and 2 ms. */
     long endNanos(long baseNanos, Duration ttl) {
         long ttlNanos = ttl.toNanos();

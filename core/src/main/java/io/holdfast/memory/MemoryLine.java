@@ -12,9 +12,11 @@ import io.holdfast.spi.TicketListener;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
+import java.util.HashSet;
 import java.util.Iterator;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
@@ -27,6 +29,7 @@ final class MemoryLine {
 
     private final AtomicLong lastToken;
     private final List<Place> places = new ArrayList<>(2);
+    private final Set<String> watchers = new HashSet<>(2);
 
     MemoryLine(AtomicLong lastToken) {
         this.lastToken = lastToken;
@@ -110,7 +113,8 @@ final class MemoryLine {
             return false;
         }
         place.request = shared;
-        place.expiresNanos = now + shared.ttl().toNanos();
+        long expires = now + shared.ttl().toNanos();
+        place.expiresNanos = expires - place.expiresNanos > 0 ? expires : place.expiresNanos;
         return true;
     }
 
@@ -129,8 +133,18 @@ final class MemoryLine {
         return losses.size();
     }
 
-    boolean hasWaiterOf(StoreContext context) {
-        return places.stream().anyMatch(place -> !place.isHolder() && place.context == context);
+    /** Whether this client has to start looking; false if it does already. */
+    boolean startWatch(StoreContext context) {
+        return watchers.add(context.clientId());
+    }
+
+    /** When a client's alarm is to go off next; empty, and the watch is over, once it has no waiter here. */
+    Optional<Duration> watch(StoreContext context, long now) {
+        if (places.stream().noneMatch(place -> !place.isHolder() && place.context == context)) {
+            watchers.remove(context.clientId());
+            return Optional.empty();
+        }
+        return timeLeftOfFirst(now);
     }
 
     /** Until the first place, holder or waiter, expires unless renewed. */

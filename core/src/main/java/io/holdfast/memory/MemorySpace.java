@@ -57,7 +57,7 @@ final class MemorySpace {
             line.append(request, listener, context, now);
             return new Answer.Queued(new Ticket(request, request.ttl(), now));
         });
-        if (answer instanceof Answer.Queued) {
+        if (answer instanceof Answer.Queued && on(request.name(), now, line -> line.startWatch(context))) {
             watch(request.name(), now, context);
         }
         return answer;
@@ -136,13 +136,9 @@ final class MemorySpace {
         return result.get();
     }
 
-    /**
-     * Looks at the line again when its first holder expires, as long as somebody waits. On a waiter's timer: while one
-     * waits, one looks.
-     */
+    /** Looks at the line again when its first place expires, on one alarm per client that waits, while it waits. */
     private void watch(String name, long now, StoreContext context) {
-        Optional<Duration> left =
-                on(name, now, line -> line.hasWaiterOf(context) ? line.timeLeftOfFirst(now) : Optional.empty());
+        Optional<Duration> left = on(name, now, line -> line.watch(context, now));
         left.ifPresent(wait -> context.timer()
                 .at(now + wait.toNanos(), () -> watch(name, context.time().nanoTime(), context)));
     }

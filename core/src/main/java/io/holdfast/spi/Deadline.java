@@ -8,6 +8,8 @@ public final class Deadline {
     /** Far enough for "never" (146 years), near enough that comparing two times does not overflow. */
     private static final long NEVER_NANOS = Long.MAX_VALUE / 2;
 
+    private static final Duration NEVER = Duration.ofNanos(NEVER_NANOS);
+
     private final TimeSource time;
     private final long atNanos;
 
@@ -17,7 +19,7 @@ public final class Deadline {
     }
 
     public static Deadline after(TimeSource time, Duration wait) {
-        return new Deadline(time, time.nanoTime() + nanos(wait));
+        return new Deadline(time, time.nanoTime() + nanosOf(wait));
     }
 
     public static Deadline never(TimeSource time) {
@@ -26,7 +28,7 @@ public final class Deadline {
 
     /** This deadline, or the moment {@code longest} from now if that is sooner. */
     public Deadline within(Duration longest) {
-        long limit = time.nanoTime() + nanos(longest);
+        long limit = time.nanoTime() + nanosOf(longest);
         return limit - atNanos < 0 ? new Deadline(time, limit) : this;
     }
 
@@ -48,8 +50,11 @@ public final class Deadline {
         return atNanos - time.nanoTime() <= 0;
     }
 
-    /** A duration as nanoseconds, cut to what a deadline can express. */
-    private static long nanos(Duration duration) {
-        return duration.compareTo(Duration.ofNanos(NEVER_NANOS)) >= 0 ? NEVER_NANOS : duration.toNanos();
+    /** A duration as nanoseconds, cut to what a deadline can express: adding it to a time does not overflow. */
+    public static long nanosOf(Duration duration) {
+        if (duration.compareTo(NEVER) >= 0) {
+            return NEVER_NANOS;
+        }
+        return duration.compareTo(NEVER.negated()) <= 0 ? -NEVER_NANOS : duration.toNanos();
     }
 }
