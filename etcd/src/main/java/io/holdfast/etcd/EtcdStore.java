@@ -2,6 +2,7 @@ package io.holdfast.etcd;
 
 import com.google.protobuf.ByteString;
 import io.grpc.Channel;
+import io.grpc.Status;
 import io.holdfast.Demand;
 import io.holdfast.LeaseLostException;
 import io.holdfast.LockException;
@@ -147,6 +148,9 @@ final class EtcdStore implements QueueingStore, DowngradingStore, AdministeredSt
             ByteString value = put.getRequestPut().getValue();
             long lease = put.getRequestPut().getLease();
             TxnResponse response = send(Standing.enqueue(line, place.key(), value, lease, request.demand()), deadline);
+            if (!response.getSucceeded()) {
+                throw RpcFailure.of(Status.ALREADY_EXISTS.withDescription("somebody else wrote its key"), false);
+            }
             long revision = response.getHeader().getRevision();
             Standing standing = Standing.ofEnqueue(response, place.key(), request.demand());
             if (standing.admits(request.demand())) {
