@@ -59,7 +59,7 @@ final class LockSql {
 
     private static final String CREATE_FREE = """
             INSERT INTO {lock} (name, kind, token, acquired_at, expires_at, renewals, line, line_until)
-            VALUES (?, 'exclusive', ?, {now}, {now}, 0, '', 0)""";
+            VALUES (?, 'exclusive', ?, {now}, 0, 0, '', 0)""";
 
     private final Dialect dialect;
     private final Schema schema;
@@ -116,7 +116,7 @@ final class LockSql {
         look = text("""
                 SELECT kind, expires_at, line, {now} FROM {lock} WHERE name = ?""");
         String free = """
-                UPDATE {lock} SET owner = NULL, expires_at = {now} + ?
+                UPDATE {lock} SET owner = NULL, expires_at = CASE WHEN ? > 0 THEN {now} + ? ELSE 0 END
                 WHERE name = ? AND owner = ? AND expires_at > {now}""";
         // The first in line is told in the same breath; without a line no notification is made.
         release = text(mysql ? free : """
@@ -124,7 +124,7 @@ final class LockSql {
                 SELECT CASE WHEN line <> '' THEN CAST(pg_notify('%s' || SUBSTRING(line, 1, %d), name) AS text) END
                 FROM freed""".formatted(free, PostgresBell.channel(""), Line.CLIENT_LENGTH));
         withdraw = text("""
-                UPDATE {lock} SET owner = NULL, expires_at = LEAST(expires_at, {now}) WHERE name = ? AND owner = ?""");
+                UPDATE {lock} SET owner = NULL, expires_at = 0 WHERE name = ? AND owner = ?""");
         renew = text("""
                 UPDATE {lock} SET expires_at = GREATEST(expires_at, {now} + ?), renewals = renewals + 1
                 WHERE name IN ({names}) AND owner IN ({owners}) AND expires_at > {now}""");
@@ -167,11 +167,11 @@ final class LockSql {
         becomeShared = text("""
                 UPDATE {lock} SET kind = 'shared', owner = NULL, origin = NULL WHERE name = ?""");
         seize = text("""
-                UPDATE {lock} SET owner = NULL, token = GREATEST(token + 1, {now}), expires_at = {now}
+                UPDATE {lock} SET owner = NULL, token = GREATEST(token + 1, {now}), expires_at = 0
                 WHERE name = ?""");
         removeMembers = text("DELETE FROM {holder} WHERE name = ?");
         raise = text("UPDATE {lock} SET token = ?, renewals = renewals + 1 WHERE name = ? AND token < ?");
-        prune = text("DELETE FROM {lock} WHERE expires_at <= {now} - ?");
+        prune = text("DELETE FROM {lock} WHERE expires_at <= {now} - ? AND acquired_at <= {now} - ?");
         pruneMembers = text("DELETE FROM {holder} WHERE expires_at <= {now}");
         String view = """
                 SELECT l.name, l.kind, l.owner, l.token, l.acquired_at, l.expires_at, l.origin,
@@ -221,7 +221,8 @@ final class LockSql {
 
     /** Ends an exclusive grant; whether its owner still had it. */
     boolean release(Session session, Request request, Duration linger) throws SQLException {
-        Object[] values = {micros(linger), name(request.name()), request.owner().toString()};
+        long stays = micros(linger);
+        Object[] values = {stays, stays, name(request.name()), request.owner().toString()};
         return dialect == Dialect.MYSQL
                 ? session.update(release, values) == 1
                 : !session.updateReturning(release, row -> true, values).isEmpty();

@@ -28,6 +28,9 @@ final class LockedRow {
      *      nor are renewed. The next one to join clears them away.
      */
 
+    /** Not the time of the release: the server's clock may be set back, and the lock would be taken again, by nobody. */
+    private static final long FREE = 0;
+
     private record Row(
             Kind kind,
             long token,
@@ -203,8 +206,8 @@ final class LockedRow {
         if (!there) {
             return ReleaseAnswer.NOT_HELD;
         }
-        long lingersUntil = now + LockSql.micros(linger);
-        if (linger.isZero() || linger.isNegative()) {
+        long lingersUntil = linger.isZero() ? FREE : now + LockSql.micros(linger);
+        if (lingersUntil == FREE) {
             session.update(sql.removeMember, sql.name(name), owner);
         } else {
             session.update(sql.lingerMember, lingersUntil, sql.name(name), owner);
@@ -246,6 +249,6 @@ final class LockedRow {
     }
 
     private long lastExpiry(List<Member> some) {
-        return some.stream().mapToLong(Member::expiresAt).max().orElse(now);
+        return some.stream().mapToLong(Member::expiresAt).max().orElse(FREE);
     }
 }

@@ -31,6 +31,8 @@ import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.Callable;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -50,11 +52,13 @@ final class RowStore implements RingingStore, DowngradingStore, TokenRaisingStor
     /** A waiter's last request is not sent if it could hardly be answered in time. */
     private static final Duration SHORTEST_REQUEST = Duration.ofMillis(20);
 
-    /** If it is sent, its answer is waited for, a moment too long if need be: better than not knowing the outcome. */
-    private static final Duration TIME_TO_ANSWER = Duration.ofMillis(250);
+    /** What is sent may take this long, beyond the caller's deadline if need be: better than not knowing its outcome. */
+    private static final Duration TIME_TO_ANSWER = Duration.ofMillis(500);
 
     /** Between two looks of somebody who would also be told: what a lost notification costs. */
     private static final Duration LONGEST_PAUSE = Duration.ofMillis(250);
+
+    private static final Duration SWEEP_PERIOD = Duration.ofMinutes(1);
 
     private final StoreTraits traits;
     private final StoreContext context;
@@ -62,6 +66,7 @@ final class RowStore implements RingingStore, DowngradingStore, TokenRaisingStor
     private final Requests requests;
     private final Renewals renewals;
     private final Bells bells;
+    private final AtomicLong sweptNanos;
     private final @Nullable PostgresBell bell;
 
     /** @param wakeUps whether to listen for notifications, besides polling */
@@ -76,6 +81,7 @@ final class RowStore implements RingingStore, DowngradingStore, TokenRaisingStor
         this.connections = connections;
         this.requests = requests;
         this.renewals = new Renewals(requests, context.time());
+        this.sweptNanos = new AtomicLong(context.time().nanoTime());
         this.bells = new Bells(context.time(), this::leaveLine);
         this.bell = wakeUps.map(connect -> new PostgresBell(
                         context.clientId(),
@@ -93,13 +99,14 @@ final class RowStore implements RingingStore, DowngradingStore, TokenRaisingStor
 
     @Override
     public Answer attempt(Request request, Deadline callersDeadline) {
-        Deadline deadline = callersDeadline;
-        if (bells.isListened(request.name()) && deadline.remaining().compareTo(TIME_TO_ANSWER) < 0) {
-            if (deadline.remaining().compareTo(SHORTEST_REQUEST) < 0) {
-                return new Answer.Refused("no time was left to ask again");
-            }
-            deadline = Deadline.after(context.time(), TIME_TO_ANSWER);
+        sweepNowAndThen();
+        boolean late = callersDeadline.remaining().compareTo(SHORTEST_REQUEST) < 0;
+        if (late && bells.isListened(request.name())) {
+            return new Answer.Refused("no time was left to ask again");
         }
+        Deadline deadline = callersDeadline.remaining().compareTo(TIME_TO_ANSWER) < 0
+                ? Deadline.after(context.time(), TIME_TO_ANSWER)
+                : callersDeadline;
         for (int tries = 0; tries < TRIES; tries++) {
             Optional<Answer> quick =
                     requests.run(request.name(), deadline, (session, sql) -> ask(session, sql, request));
@@ -124,9 +131,6 @@ final class RowStore implements RingingStore, DowngradingStore, TokenRaisingStor
             if (token.isPresent()) {
                 return granted(request, token.getAsLong(), baseNanos);
             }
-        }
-        if (alone && session.deadline().remaining().compareTo(SHORTEST_REQUEST) < 0) {
-            return Optional.of(new Answer.Refused("no time was left to see why"));
         }
         Optional<Sight> sight = Sight.of(session, sql, request.name());
         if (sight.isEmpty() && alone) {
@@ -184,23 +188,39 @@ final class RowStore implements RingingStore, DowngradingStore, TokenRaisingStor
 
     /** Best effort: a place nobody keeps lapses by itself. */
     private void leaveLine(String name) {
+        inBackground("leave the line of lock '" + name + "'", deadline -> {
+            requests.transact(name, Purpose.REQUEST, deadline, (session, sql) -> {
+                Optional<LockedRow> row = LockedRow.lock(session, sql, name);
+                if (row.isPresent() && !bells.isListened(name)) {
+                    row.get().leaveLine(context.clientId());
+                }
+                return row.isPresent();
+            });
+        });
+    }
+
+    /** Clears away what dead readers left of locks nobody has shared since: in nobody's way, but not to be kept either. */
+    private void sweepNowAndThen() {
+        long last = sweptNanos.get();
+        long now = context.time().nanoTime();
+        if (now - last > SWEEP_PERIOD.toNanos() && sweptNanos.compareAndSet(last, now)) {
+            inBackground(
+                    "clear away expired holders",
+                    deadline -> requests.run("*", deadline, (session, sql) -> session.update(sql.pruneMembers)));
+        }
+    }
+
+    private void inBackground(String what, Consumer<Deadline> work) {
         try {
             context.background().execute(() -> {
                 try {
-                    Deadline soon = Deadline.after(context.time(), PLACE_KEPT);
-                    requests.transact(name, Purpose.REQUEST, soon, (session, sql) -> {
-                        Optional<LockedRow> row = LockedRow.lock(session, sql, name);
-                        if (row.isPresent() && !bells.isListened(name)) {
-                            row.get().leaveLine(context.clientId());
-                        }
-                        return row.isPresent();
-                    });
+                    work.accept(Deadline.after(context.time(), PLACE_KEPT));
                 } catch (LockException e) {
-                    LOG.log(Level.DEBUG, () -> "Could not leave the line of lock '" + name + "': " + e);
+                    LOG.log(Level.DEBUG, () -> "Could not " + what + ": " + e);
                 }
             });
         } catch (RejectedExecutionException e) {
-            LOG.log(Level.DEBUG, () -> "Left the line of lock '" + name + "' by closing");
+            LOG.log(Level.DEBUG, () -> "Did not " + what + " because the client is closed");
         }
     }
 
@@ -280,7 +300,7 @@ final class RowStore implements RingingStore, DowngradingStore, TokenRaisingStor
     public int prune(Duration idleFor, Deadline deadline) {
         return requests.run("*", deadline, (session, sql) -> {
             session.update(sql.pruneMembers);
-            return session.update(sql.prune, LockSql.micros(idleFor));
+            return session.update(sql.prune, LockSql.micros(idleFor), LockSql.micros(idleFor));
         });
     }
 

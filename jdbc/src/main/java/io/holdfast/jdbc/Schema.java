@@ -6,6 +6,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.SortedMap;
 import java.util.TreeMap;
 import org.jspecify.annotations.Nullable;
 
@@ -25,7 +26,7 @@ final class Schema {
     private static final String HOLDER = "_holder";
 
     /** What we use, by the end of the table's name. */
-    private static final Map<String, List<String>> EXPECTED = Map.of(
+    private static final SortedMap<String, List<String>> EXPECTED = new TreeMap<>(Map.of(
             "",
             List.of(
                     "name",
@@ -39,7 +40,7 @@ final class Schema {
                     "line_until",
                     "origin"),
             HOLDER,
-            List.of("name", "owner", "permits", "total", "token", "acquired_at", "expires_at", "renewals", "origin"));
+            List.of("name", "owner", "permits", "total", "token", "acquired_at", "expires_at", "renewals", "origin")));
 
     private static final String STATE_UNDEFINED_TABLE = "42S02";
     private static final String STATE_UNDEFINED_COLUMN = "42S22";

@@ -34,6 +34,7 @@ final class Session implements AutoCloseable {
     private final Runnable giveBack;
     private final boolean ownSettings;
     private Progress progress = Progress.HARMLESS;
+    private boolean manualCommit;
     private boolean inTransaction;
     private int isolationBefore = Connection.TRANSACTION_READ_COMMITTED;
 
@@ -69,60 +70,51 @@ final class Session implements AutoCloseable {
                 connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
             }
         }
+        manualCommit = true;
         connection.setAutoCommit(false);
         inTransaction = true;
     }
 
+    /** Nothing that can fail follows the commit: its success must not be mistaken for a failure. */
     void commit() throws SQLException {
         limitTime();
         progress = Progress.UNCERTAIN;
         connection.commit();
-        endTransaction();
-    }
-
-    void rollback() throws SQLException {
-        limitTime();
-        connection.rollback();
-        endTransaction();
-    }
-
-    private void endTransaction() throws SQLException {
-        inTransaction = false;
         progress = Progress.HARMLESS;
-        connection.setAutoCommit(true);
-        if (!ownSettings && isolationBefore != Connection.TRANSACTION_READ_COMMITTED) {
-            connection.setTransactionIsolation(isolationBefore);
-        }
+        inTransaction = false;
     }
 
     /** Returns how many rows matched. Every UPDATE of ours changes what it matches, so drivers cannot disagree. */
     int update(String sql, Object... values) throws SQLException {
+        int count;
         try (PreparedStatement statement = connection.prepareStatement(sql)) {
             bind(statement, values);
             beforeChange();
-            int count = statement.executeUpdate();
-            afterChange();
-            return count;
+            count = statement.executeUpdate();
         }
+        afterChange();
+        return count;
     }
 
     /** An UPDATE that names its number by {@code LAST_INSERT_ID(…)}: MySQL sends it along with the count. */
     OptionalLong updateReturningInsertId(String sql, Object... values) throws SQLException {
+        OptionalLong id = OptionalLong.empty();
         try (PreparedStatement statement = connection.prepareStatement(sql, Statement.RETURN_GENERATED_KEYS)) {
             bind(statement, values);
             beforeChange();
-            int count = statement.executeUpdate();
-            afterChange();
-            if (count == 0) {
-                return OptionalLong.empty();
-            }
-            try (ResultSet keys = statement.getGeneratedKeys()) {
-                if (keys.next()) {
-                    return OptionalLong.of(keys.getLong(1));
+            if (statement.executeUpdate() > 0) {
+                try (ResultSet keys = statement.getGeneratedKeys()) {
+                    id = OptionalLong.of(keys.next() ? keys.getLong(1) : lastInsertId());
                 }
             }
         }
-        throw new SQLException("the driver did not pass LAST_INSERT_ID() on");
+        afterChange();
+        return id;
+    }
+
+    /** For drivers that do not pass it on. */
+    private long lastInsertId() throws SQLException {
+        return query("SELECT LAST_INSERT_ID()", row -> row.getLong(1)).get(0);
     }
 
     /** A change that returns rows, as with RETURNING. */
@@ -160,12 +152,21 @@ final class Session implements AutoCloseable {
         try {
             if (inTransaction) {
                 connection.rollback();
-                endTransaction();
             }
-        } catch (SQLException e) {
+            if (manualCommit) {
+                restoreSettings();
+            }
+        } catch (SQLException | RuntimeException e) {
             // A broken connection: the server rolls back by itself, the pool throws it away.
         } finally {
             giveBack.run();
+        }
+    }
+
+    private void restoreSettings() throws SQLException {
+        connection.setAutoCommit(true);
+        if (!ownSettings && isolationBefore != Connection.TRANSACTION_READ_COMMITTED) {
+            connection.setTransactionIsolation(isolationBefore);
         }
     }
 

@@ -45,13 +45,20 @@ final class Views {
             String name = sql.readName(row, 1);
             Kind kind = Kind.parse(row.getString(2));
             if (kind == Kind.EXCLUSIVE) {
-                return new Line(name, holder(row, Demand.exclusive(), 4, now));
+                Holder holder = holder(row, Demand.exclusive(), 4, now);
+                // Released, but kept taken for a while: by nobody.
+                boolean lingers = row.getString(3) == null;
+                return new Line(name, lingers ? withoutOrigin(holder) : holder);
             }
             if (row.getString(8) == null) {
                 return new Line(name, null);
             }
             Demand demand = kind == Kind.SHARED ? Demand.shared() : Demand.permits(row.getInt(9), row.getInt(10));
             return new Line(name, holder(row, demand, 11, now));
+        }
+
+        private static Holder withoutOrigin(Holder holder) {
+            return new Holder(Optional.empty(), holder.demand(), holder.token(), holder.since(), holder.timeLeft());
         }
 
         /** From token, since, until and origin, which stand in this order. */
