@@ -1,96 +1,40 @@
 package io.holdfast.jdbc;
 
-import io.holdfast.servers.TcpProxy;
 import io.holdfast.spi.StoreFactory;
-import io.holdfast.spi.StoreUri;
 import io.holdfast.tck.Faults;
 import io.holdfast.tck.LockStoreContract;
-import java.net.InetAddress;
-import java.net.InetSocketAddress;
-import java.sql.Connection;
-import java.sql.PreparedStatement;
-import java.sql.ResultSet;
-import java.sql.SQLException;
-import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.TestInstance;
 
-/** The whole kit on one database, through a proxy that can fail. */
+/** The whole kit on one database. */
 @TestInstance(TestInstance.Lifecycle.PER_CLASS)
 abstract class DatabaseConformance extends LockStoreContract {
 
-    private final Database database;
-    private TcpProxy proxy;
+    private final ProxiedDatabase database;
 
     DatabaseConformance(Database database) {
-        this.database = database;
-    }
-
-    @BeforeAll
-    void startProxy() {
-        proxy = TcpProxy.to(new InetSocketAddress(InetAddress.getLoopbackAddress(), database.port()));
+        this.database = new ProxiedDatabase(database);
     }
 
     @AfterAll
     void stopProxy() {
-        proxy.close();
+        database.close();
     }
 
     @Override
     public StoreFactory store() {
-        return new JdbcStoreProvider()
-                .store(StoreUri.parse(database.url(proxy.port()) + "&createSchema=true&connections=3"));
+        return database.store();
     }
 
     @Override
     public Optional<Faults> faults() {
-        return Optional.of(new Faults() {
-            @Override
-            public void delayReplies(Duration delay) {
-                proxy.delay(io.holdfast.servers.Direction.TO_CLIENT, delay);
-            }
-
-            @Override
-            public void cut() {
-                proxy.cut();
-            }
-
-            @Override
-            public void heal() {
-                proxy.heal();
-            }
-        });
+        return database.faults();
     }
 
     @Override
     public Optional<List<String>> leftovers(String name) {
-        List<String> found = new ArrayList<>();
-        try (Connection connection = database.connect()) {
-            read(connection, "SELECT owner FROM holdfast_lock_holder WHERE name = ?", name, found);
-            read(connection, "SELECT owner FROM holdfast_lock WHERE owner IS NOT NULL AND name = ?", name, found);
-        } catch (SQLException e) {
-            throw new IllegalStateException(e);
-        }
-        return Optional.of(found);
-    }
-
-    private void read(Connection connection, String query, String name, List<String> found) throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement(query)) {
-            Object bindable = database.dialect().bindable(name);
-            if (bindable instanceof byte[] bytes) {
-                statement.setBytes(1, bytes);
-            } else {
-                statement.setString(1, name);
-            }
-            try (ResultSet rows = statement.executeQuery()) {
-                while (rows.next()) {
-                    found.add(rows.getString(1));
-                }
-            }
-        }
+        return database.leftovers(name);
     }
 }

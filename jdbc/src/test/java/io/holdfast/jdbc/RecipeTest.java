@@ -58,6 +58,7 @@ abstract class RecipeTest {
     }
 
     static String newCounter(Database database, int amount) {
+        pool(database);
         String id = Database.unique("counter");
         database.execute("INSERT INTO counter (id, amount, version) VALUES ('" + id + "', " + amount + ", 1)");
         return id;

@@ -273,6 +273,8 @@ class RowStoreTest {
             client.store.release(grant, Duration.ofMillis(500), OpenStore.soon());
 
             assertThat(client.take(name)).isEmpty();
+            assertThat(client.store.view(name, OpenStore.soon()).holders())
+                    .allSatisfy(holder -> assertThat(holder.origin()).isEmpty());
             assertThat(renew(client, grant, LONG)).isInstanceOf(RenewalAnswer.Gone.class);
             await().until(() -> client.take(name).isPresent());
         }
@@ -378,6 +380,27 @@ class RowStoreTest {
         }
 
         assertThat(rows(database, name)).isEqualTo(1);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aFreeLockStaysFreeWhenTheServersClockIsSetBack(Database database) {
+        OpenStore client = open(database);
+        for (Demand demand : List.of(Demand.exclusive(), Demand.shared(), Demand.permits(1, 3))) {
+            String released = Database.unique("released");
+            client.store.release(client.hold(released, demand), Duration.ZERO, OpenStore.soon());
+            String withdrawn = Database.unique("withdrawn");
+            client.store.withdraw(client.hold(withdrawn, demand).request(), OpenStore.soon());
+            String forced = Database.unique("forced");
+            client.hold(forced, demand);
+            client.store.forceRelease(forced, OpenStore.soon());
+
+            for (String name : List.of(released, withdrawn, forced)) {
+                assertThat(database.number("SELECT expires_at FROM holdfast_lock WHERE name = '" + name + "'"))
+                        .as("%s %s", demand, name)
+                        .isZero();
+            }
+        }
     }
 
     private static long rows(Database database, String name) {

@@ -1,0 +1,149 @@
+package io.holdfast.jdbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import com.zaxxer.hikari.HikariConfig;
+import com.zaxxer.hikari.HikariDataSource;
+import io.holdfast.DistributedLock;
+import io.holdfast.Holdfast;
+import io.holdfast.Lease;
+import io.holdfast.LockOptions;
+import java.sql.Connection;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.concurrent.Callable;
+import javax.sql.DataSource;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+@DisplayName("A store on the user's DataSource")
+class DataSourceTest extends RecipeTest {
+
+    private static Holdfast client(DataSource dataSource) {
+        return Holdfast.builder()
+                .store(JdbcStore.on(dataSource).withSchemaCreated())
+                .connect();
+    }
+
+    /** Counts with a lock around a read and a write that are not atomic by themselves. */
+    private void countsRight(Database database, Holdfast client, int threads, int rounds) throws Exception {
+        String id = newCounter(database, 0);
+        DistributedLock lock = client.lock(Database.unique("count"));
+        Callable<Void> counting = () -> {
+            for (int i = 0; i < rounds; i++) {
+                try (Lease lease = lock.acquire();
+                        Connection connection = pool(database).getConnection()) {
+                    write(connection, id, read(connection, id) + 1);
+                }
+            }
+            return null;
+        };
+        inThreads(threads, counting);
+        assertThat(amount(database, id)).isEqualTo(threads * rounds);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void worksWithAutocommitOffAndSerializableAsDefaults(Database database) throws Exception {
+        HikariConfig config = new HikariConfig();
+        config.setJdbcUrl(database.url());
+        config.setMaximumPoolSize(4);
+        config.setAutoCommit(false);
+        config.setTransactionIsolation("TRANSACTION_SERIALIZABLE");
+        try (HikariDataSource odd = new HikariDataSource(config)) {
+            try (Holdfast client = client(odd);
+                    Holdfast other = client(odd)) {
+                countsRight(database, client, 4, 10);
+                var shared = client.readWriteLock(Database.unique("rw"));
+                try (Lease one = shared.readLock().acquire();
+                        Lease two = shared.readLock().acquire()) {
+                    assertThat(shared.writeLock().tryAcquire()).isEmpty();
+                }
+                assertThat(other.semaphore(Database.unique("s"), 2).tryAcquire())
+                        .isPresent();
+            }
+            try (Connection connection = odd.getConnection()) {
+                assertThat(connection.getAutoCommit()).isFalse();
+                assertThat(connection.getTransactionIsolation()).isEqualTo(Connection.TRANSACTION_SERIALIZABLE);
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void withOneConnectionServesAHundredThreadsAndKeepsRenewing(Database database) throws Exception {
+        try (HikariDataSource single = database.pool(1);
+                Holdfast client = client(single)) {
+            LockOptions brief = LockOptions.defaults().withTtl(Duration.ofSeconds(2));
+            try (Lease kept = client.lock(Database.unique("kept"), brief).acquire()) {
+                inThreads(100, () -> {
+                    DistributedLock own = client.lock(Database.unique("own"));
+                    for (int i = 0; i < 5; i++) {
+                        try (Lease lease = own.acquire()) {
+                            assertThat(lease.isValid()).isTrue();
+                        }
+                    }
+                    return null;
+                });
+                await().during(Duration.ofSeconds(3))
+                        .atMost(Duration.ofSeconds(10))
+                        .until(kept::isValid);
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void neverTouchesTheCallersTransaction(Database database) throws Exception {
+        String id = newCounter(database, 1);
+        try (Holdfast client = client(pool(database));
+                Connection callers = begin(database)) {
+            write(callers, id, 2);
+
+            String name = Database.unique("inside");
+            Lease lease = client.lock(name).acquire();
+
+            assertThat(amount(database, id)).as("not committed by us").isEqualTo(1);
+            callers.rollback();
+            assertThat(lease.isValid()).isTrue();
+            assertThat(client.lock(name).tryAcquire())
+                    .as("not rolled back with the caller")
+                    .isEmpty();
+            lease.release();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = "POSTGRESQL")
+    void refusesOneThatHandsOutTheCallersTransaction(Database database) {
+        class TransactionAwareDataSourceProxy extends HikariDataSource {}
+
+        assertThatThrownBy(() -> JdbcStore.on(new TransactionAwareDataSourceProxy()))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("the DataSource behind it");
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void givesConnectionsBackAsTheyWere(Database database) throws Exception {
+        try (HikariDataSource single = database.pool(2)) {
+            try (Holdfast client = client(single)) {
+                client.lock(Database.unique("back")).acquire().release();
+                client.readWriteLock(Database.unique("back"))
+                        .readLock()
+                        .acquire()
+                        .release();
+            }
+            await().until(() -> single.getHikariPoolMXBean().getActiveConnections() == 0);
+            try (Connection connection = single.getConnection();
+                    Statement statement = connection.createStatement()) {
+                assertThat(connection.getNetworkTimeout()).isZero();
+                assertThat(connection.getAutoCommit()).isTrue();
+                statement.execute("SELECT 1");
+            }
+        }
+    }
+}

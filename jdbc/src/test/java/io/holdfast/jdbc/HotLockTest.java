@@ -1,0 +1,147 @@
+package io.holdfast.jdbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.Demand;
+import io.holdfast.DistributedReadWriteLock;
+import io.holdfast.Holdfast;
+import io.holdfast.Lease;
+import io.holdfast.spi.Grant;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.Future;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+@DisplayName("A hot lock")
+class HotLockTest extends RecipeTest {
+
+    @ParameterizedTest
+    @EnumSource
+    void reportsNoDeadlockToItsCallers(Database database) throws Exception {
+        hammer(database, 100);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    @Tag("full")
+    void reportsNoDeadlockToItsCallersInFiveThousandCycles(Database database) throws Exception {
+        hammer(database, 5_000);
+    }
+
+    /** Past the engine, so that the row sees all of it: 16 threads take and release one name in every way. */
+    private void hammer(Database database, int cycles) throws Exception {
+        String name = Database.unique("hot");
+        AtomicInteger granted = new AtomicInteger();
+        AtomicInteger alone = new AtomicInteger();
+        AtomicInteger together = new AtomicInteger();
+        try (OpenStore client = new OpenStore(database.storeUrl() + "&connections=16")) {
+            inThreads(16, () -> {
+                for (int i = 0; i < cycles; i++) {
+                    Demand demand = switch (ThreadLocalRandom.current().nextInt(4)) {
+                        case 0 -> Demand.shared();
+                        case 1 -> Demand.permits(1, 3);
+                        default -> Demand.exclusive();
+                    };
+                    var grant = client.take(name, demand);
+                    if (grant.isPresent()) {
+                        granted.incrementAndGet();
+                        boolean exclusive = demand instanceof Demand.Exclusive;
+                        (exclusive ? alone : together).incrementAndGet();
+                        assertThat(alone.get()).isLessThanOrEqualTo(1);
+                        assertThat(alone.get() == 1 && together.get() > 0).isFalse();
+                        (exclusive ? alone : together).decrementAndGet();
+                        release(client, grant.get());
+                    }
+                }
+                return null;
+            });
+        }
+        assertThat(granted.get()).isPositive();
+    }
+
+    private static void release(OpenStore client, Grant grant) {
+        client.store.release(grant, Duration.ZERO, OpenStore.soon());
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void letsAWriterInThroughAStreamOfReaders(Database database) throws Exception {
+        String name = Database.unique("stream");
+        AtomicBoolean done = new AtomicBoolean();
+        try (Holdfast one = client(database);
+                Holdfast two = client(database)) {
+            List<Future<?>> readers = new ArrayList<>();
+            for (Holdfast client : List.of(one, two)) {
+                DistributedReadWriteLock lock = client.readWriteLock(name);
+                for (int i = 0; i < 3; i++) {
+                    readers.add(fork(() -> {
+                        while (!done.get()) {
+                            try (Lease reading = lock.readLock().acquire()) {
+                                Thread.sleep(20); // The work of a reader, so that there is always one.
+                            }
+                        }
+                        return null;
+                    }));
+                }
+            }
+            try (Holdfast writer = client(database)) {
+                for (int i = 0; i < 3; i++) {
+                    Lease writing = writer.readWriteLock(name)
+                            .writeLock()
+                            .tryAcquire(Duration.ofSeconds(20))
+                            .orElseThrow();
+                    writing.release();
+                }
+            }
+            done.set(true);
+            for (Future<?> reader : readers) {
+                get(reader);
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void goesRoundAmongClientsThatAllWantItAllTheTime(Database database) throws Exception {
+        String name = Database.unique("round");
+        int clients = 4;
+        int[] grants = new int[clients];
+        AtomicInteger total = new AtomicInteger();
+        List<Future<?>> all = new ArrayList<>();
+        for (int i = 0; i < clients; i++) {
+            int me = i;
+            all.add(fork(() -> {
+                try (Holdfast client = client(database)) {
+                    var lock = client.lock(name);
+                    while (total.get() < 200) {
+                        try (Lease lease = lock.acquire()) {
+                            grants[me]++;
+                            total.incrementAndGet();
+                        }
+                    }
+                }
+                return null;
+            }));
+        }
+        for (Future<?> one : all) {
+            get(one);
+        }
+
+        for (int grant : grants) {
+            assertThat(grant)
+                    .as("grants of each: %s", List.of(grants[0], grants[1], grants[2], grants[3]))
+                    .isGreaterThan(20);
+        }
+    }
+
+    private static Holdfast client(Database database) {
+        return Holdfast.connect(database.storeUrl());
+    }
+}

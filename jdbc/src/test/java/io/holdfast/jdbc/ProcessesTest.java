@@ -1,0 +1,149 @@
+package io.holdfast.jdbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.BufferedReader;
+import java.io.IOException;
+import java.io.InputStreamReader;
+import java.io.UncheckedIOException;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Queue;
+import java.util.Random;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+@DisplayName("Processes")
+class ProcessesTest extends RecipeTest {
+
+    /** How long one process had the lock, in the machine's monotonic time. */
+    private record Held(long token, long from, long to) {}
+
+    private final Queue<Held> history = new ConcurrentLinkedQueue<>();
+    private final List<Process> started = new ArrayList<>();
+
+    @AfterEach
+    void killAll() {
+        started.forEach(Process::destroyForcibly);
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = {"MARIADB", "POSTGRESQL"})
+    void countRight(Database database) throws Exception {
+        countRight(database, 4, 5);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    @Tag("full")
+    void fiftyOfThemCountRight(Database database) throws Exception {
+        countRight(database, 50, 4);
+    }
+
+    private void countRight(Database database, int processes, int rounds) throws Exception {
+        String counter = newCounter(database, 0);
+        String name = Database.unique("count");
+        for (int i = 0; i < processes; i++) {
+            start(database, name, counter, 1, rounds);
+        }
+        for (Process process : started) {
+            assertThat(process.waitFor(5, TimeUnit.MINUTES)).isTrue();
+            assertThat(process.exitValue()).isZero();
+        }
+
+        assertThat(amount(database, counter)).isEqualTo(processes * rounds);
+        assertInOrder();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    @Tag("full")
+    void dyingOneByOneNeverOverlapNorStall(Database database) throws Exception {
+        pool(database);
+        String name = Database.unique("dying");
+        for (int i = 0; i < 16; i++) {
+            start(database, name, "-", 4, Integer.MAX_VALUE);
+        }
+        Random random = new Random(42);
+        long end = System.nanoTime() + Duration.ofMinutes(1).toNanos();
+        while (System.nanoTime() < end) {
+            TimeUnit.SECONDS.sleep(1); // The pace at which they die.
+            int victim = random.nextInt(started.size());
+            started.get(victim).destroyForcibly().waitFor();
+            started.set(victim, launch(database, name, "-", 4, Integer.MAX_VALUE));
+        }
+        killAll();
+
+        assertThat(history.size()).isGreaterThan(100);
+        List<Held> inOrder = assertInOrder();
+        Duration allowed = CountingProcess.TTL.plusSeconds(1).plusSeconds(2); // The last is for a busy machine.
+        for (int i = 1; i < inOrder.size(); i++) {
+            Duration stall =
+                    Duration.ofNanos(inOrder.get(i).from() - inOrder.get(i - 1).to());
+            assertThat(stall).as("stall before grant %d", i).isLessThan(allowed);
+        }
+        assertThat(database.number("SELECT COUNT(*) FROM holdfast_lock WHERE name = '" + name + "'"))
+                .isEqualTo(1);
+    }
+
+    /** Tokens in the order of their times, and no two at a time. Whoever was killed inside has printed nothing. */
+    private List<Held> assertInOrder() {
+        List<Held> inOrder = new ArrayList<>(history);
+        inOrder.sort(Comparator.comparingLong(Held::token));
+        for (int i = 1; i < inOrder.size(); i++) {
+            assertThat(inOrder.get(i).token()).isGreaterThan(inOrder.get(i - 1).token());
+            assertThat(inOrder.get(i).from())
+                    .as("grant %d begins after the one before it ended", i)
+                    .isGreaterThanOrEqualTo(inOrder.get(i - 1).to());
+        }
+        return inOrder;
+    }
+
+    private void start(Database database, String name, String counter, int threads, int rounds) throws IOException {
+        started.add(launch(database, name, counter, threads, rounds));
+    }
+
+    private Process launch(Database database, String name, String counter, int threads, int rounds) throws IOException {
+        Process process = new ProcessBuilder(
+                        ProcessHandle.current().info().command().orElse("java"),
+                        "-Xmx64m",
+                        "-XX:TieredStopAtLevel=1",
+                        "-XX:+UseSerialGC",
+                        "-cp",
+                        System.getProperty("java.class.path"),
+                        CountingProcess.class.getName(),
+                        database.storeUrl(),
+                        database.url(),
+                        name,
+                        counter,
+                        Integer.toString(threads),
+                        Integer.toString(rounds))
+                .redirectError(ProcessBuilder.Redirect.DISCARD)
+                .start();
+        Thread reader = new Thread(() -> read(process));
+        reader.setDaemon(true);
+        reader.start();
+        return process;
+    }
+
+    private void read(Process process) {
+        try (BufferedReader lines = new BufferedReader(new InputStreamReader(process.getInputStream()))) {
+            lines.lines().forEach(line -> {
+                String[] numbers = line.split(" ");
+                if (numbers.length == 3) {
+                    history.add(new Held(
+                            Long.parseLong(numbers[0]), Long.parseLong(numbers[1]), Long.parseLong(numbers[2])));
+                }
+            });
+        } catch (IOException | UncheckedIOException e) {
+            // The process was killed.
+        }
+    }
+}

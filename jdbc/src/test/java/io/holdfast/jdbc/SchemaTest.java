@@ -1,0 +1,118 @@
+package io.holdfast.jdbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+
+import io.holdfast.StoreUnavailableException;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.UUID;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
+
+@DisplayName("The tables")
+class SchemaTest {
+
+    private static String newTable() {
+        return "t" + UUID.randomUUID().toString().replace("-", "").substring(0, 12);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void areAskedForWithTheirDdlWhenMissing(Database database) {
+        String table = newTable();
+        try (OpenStore client = new OpenStore(database.url() + "&table=" + table)) {
+            assertThatThrownBy(() -> client.take("x"))
+                    .isInstanceOf(StoreUnavailableException.class)
+                    .hasMessageContaining("There is no table '" + table + "'")
+                    .hasMessageContaining("CREATE TABLE IF NOT EXISTS " + table + " (")
+                    .hasMessageContaining("createSchema=true");
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void areFoundOnceTheyAreThere(Database database) {
+        String table = newTable();
+        try (OpenStore early = new OpenStore(database.url() + "&table=" + table);
+                OpenStore creating = new OpenStore(database.storeUrl() + "&table=" + table)) {
+            assertThatThrownBy(() -> early.take("x")).isInstanceOf(StoreUnavailableException.class);
+
+            creating.hold("x");
+
+            assertThat(early.take("x")).isEmpty();
+            assertThat(early.take("y")).isPresent();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void areRefusedIfAColumnIsMissing(Database database) {
+        String table = newTable();
+        try (OpenStore creating = new OpenStore(database.storeUrl() + "&table=" + table)) {
+            creating.hold("x");
+        }
+        database.execute("ALTER TABLE " + table + " DROP COLUMN line");
+
+        try (OpenStore client = new OpenStore(database.storeUrl() + "&table=" + table)) {
+            assertThatThrownBy(() -> client.take("y"))
+                    .isInstanceOf(StoreUnavailableException.class)
+                    .hasMessageContaining("no column 'line'");
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void areRefusedIfTheyDoNotTellNamesApart(Database database) {
+        String table = newTable();
+        try (OpenStore creating = new OpenStore(database.storeUrl() + "&table=" + table)) {
+            creating.hold("x");
+        }
+        database.execute(
+                database.dialect() == Dialect.MYSQL
+                        ? "ALTER TABLE " + table + " MODIFY name VARCHAR(200) NOT NULL"
+                        : "ALTER TABLE " + table + " ALTER name TYPE varchar(200) COLLATE \"und-x-icu\"");
+
+        try (OpenStore client = new OpenStore(database.storeUrl() + "&table=" + table)) {
+            assertThatThrownBy(() -> client.take("y"))
+                    .isInstanceOf(StoreUnavailableException.class)
+                    .hasMessageContaining("does not compare bytes");
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void canBeCreatedByManyAtOnceAndInAnotherSchema(Database database) throws Exception {
+        String schema = newTable();
+        database.execute("CREATE SCHEMA " + schema);
+        String url = database.storeUrl() + "&table=" + schema + "." + newTable();
+        ExecutorService threads = Executors.newCachedThreadPool();
+        List<Future<Boolean>> all = new ArrayList<>();
+        for (int i = 0; i < 6; i++) {
+            all.add(threads.submit(() -> {
+                try (OpenStore client = new OpenStore(url)) {
+                    return client.take("x").isPresent();
+                }
+            }));
+        }
+
+        int taken = 0;
+        for (Future<Boolean> one : all) {
+            taken += one.get(60, TimeUnit.SECONDS) ? 1 : 0;
+        }
+        assertThat(taken).isEqualTo(1);
+        threads.shutdown();
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "1st", "a b", "a;b", "a.b.c", "a\"b", "lock--", "l'"})
+    void haveHarmlessNames(String name) {
+        assertThatThrownBy(() -> new TableName(name)).isInstanceOf(IllegalArgumentException.class);
+    }
+}
