@@ -1,0 +1,66 @@
+package io.holdfast.examples.sql;
+
+import com.zaxxer.hikari.HikariDataSource;
+import io.holdfast.Holdfast;
+import io.holdfast.jdbc.JdbcStore;
+import io.holdfast.jdbc.RecipeSchema;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/**
+ * The three ways to sell out side by side, on a database of yours.
+ *
+ * <p>Run it with a JDBC URL, such as {@code jdbc:postgresql://localhost/test?user=test}.
+ */
+public final class SellOut {
+
+    private static final int PIECES = 20;
+    private static final int CUSTOMERS = 50;
+
+    private SellOut() {}
+
+    public static void main(String[] args) throws Exception {
+        try (HikariDataSource database = new HikariDataSource()) {
+            database.setJdbcUrl(args[0]);
+            RecipeSchema.create(database);
+            StockTable.create(database);
+            try (Holdfast holdfast = Holdfast.builder()
+                    .store(JdbcStore.on(database).withSchemaCreated())
+                    .connect()) {
+                Map<String, Shop> shops = new LinkedHashMap<>();
+                shops.put("lease lock and fence", new StockWithLeaseLock(holdfast, database));
+                shops.put("transaction lock", new StockWithTransactionLock(database));
+                shops.put("version guard", new StockWithVersionGuard(database));
+                for (Map.Entry<String, Shop> shop : shops.entrySet()) {
+                    String sku = "sku-" + System.nanoTime();
+                    StockTable.put(database, sku, PIECES);
+                    long start = System.nanoTime();
+                    int sold = sellToEverybody(shop.getValue(), sku, CUSTOMERS);
+                    System.out.printf(
+                            "%-22s %d of %d sold to %d customers in %d ms%n",
+                            shop.getKey(), sold, PIECES, CUSTOMERS, (System.nanoTime() - start) / 1_000_000);
+                }
+            }
+        }
+    }
+
+    static int sellToEverybody(Shop shop, String sku, int customers) throws InterruptedException {
+        AtomicInteger sold = new AtomicInteger();
+        ExecutorService threads = Executors.newFixedThreadPool(10);
+        for (int i = 0; i < customers; i++) {
+            threads.submit(() -> {
+                if (shop.sell(sku)) {
+                    sold.incrementAndGet();
+                }
+                return null;
+            });
+        }
+        threads.shutdown();
+        threads.awaitTermination(1, TimeUnit.MINUTES);
+        return sold.get();
+    }
+}
