@@ -55,8 +55,7 @@ final class Place {
         this.note = note;
         this.listener = listener;
         this.losses = losses;
-        this.baseNanos = session.baseNanos();
-        this.keptUntilNanos = baseNanos + session.ttl().toNanos();
+        keep(session.baseNanos(), session.ttl());
     }
 
     Request request() {
@@ -107,12 +106,10 @@ final class Place {
     }
 
     /** The engine asked for it, and the store extended it. Never shortens. */
-    synchronized void keep(long newBaseNanos, Duration ttl) {
-        if (newBaseNanos - baseNanos > 0) {
-            baseNanos = newBaseNanos;
-        }
+    void keep(long newBaseNanos, Duration ttl) {
+        baseNanos = newBaseNanos;
         long until = newBaseNanos + ttl.toNanos();
-        if (until - keptUntilNanos > 0) {
+        if (keptUntilNanos == 0 || until - keptUntilNanos > 0) {
             keptUntilNanos = until;
         }
     }

@@ -169,9 +169,6 @@ final class Wait implements WatchHub.Watcher, AutoCloseable {
     }
 
     private void watchNearest() {
-        if (closed) {
-            return;
-        }
         boolean all = demand instanceof Demand.Permits;
         ByteString key = all ? line : standing.nearest();
         if (watch != null && watch.key().equals(key)) {

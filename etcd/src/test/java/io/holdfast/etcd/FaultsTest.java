@@ -191,12 +191,12 @@ class FaultsTest {
     }
 
     @Test
-    void keysDeletedFromOutsideAreFoundOutByTheNextRenewal() {
+    void p1AllKeysDeletedFromOutsideIsFoundOutByTheRenewalThatFollowsAPush() {
         one.grant(name);
         Waiter waiter = two.enqueue(name);
         etcdctl.run("del", "--prefix", "holdfast/" + name + "/");
 
-        // It may take it for its turn; the next renewal knows better.
+        // Its turn or its end, whichever watch was first: the renewal the engine sends after a push knows.
         await().until(() -> waiter.grant.isDone() || waiter.loss.isDone());
         assertThat(two.renew(waiter.ticket)).isInstanceOf(RenewalAnswer.Gone.class);
     }
