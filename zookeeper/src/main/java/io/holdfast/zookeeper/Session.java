@@ -42,6 +42,8 @@ final class Session {
 
     private static final Logger LOG = System.getLogger(Session.class.getName());
 
+    private static final long CLOSE_POLL_NANOS = Duration.ofMillis(1).toNanos();
+
     private enum State {
         CONNECTING,
         CONNECTED,
@@ -66,7 +68,6 @@ final class Session {
     private volatile @Nullable Wire wire;
     private final AtomicReference<@Nullable Pulse> nextPulse = new AtomicReference<>();
     private volatile long nextSweepNanos;
-    private volatile @Nullable Thread closer;
 
     // Guarded by this.
     private State state = State.CONNECTING;
@@ -305,16 +306,17 @@ final class Session {
         closeClient();
     }
 
-    /** Waits until the servers have heard of the end, or cannot be reached, but not for long. */
+    /**
+     * Waits until the servers have heard of the end, or cannot be reached, but not for long. Not for the client's threads:
+     * they sleep for a tenth of a second before they end.
+     */
     void awaitClosed(Deadline deadline) {
-        Thread thread = closer;
-        if (thread == null) {
-            return;
-        }
-        try {
-            thread.join(Math.max(1, deadline.remaining().toMillis()));
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
+        ZooKeeper closing = client;
+        while (closing != null
+                && settings.connector().isOwn()
+                && closing.getState().isAlive()
+                && !deadline.hasPassed()) {
+            context.time().parkUntil(this, context.time().nanoTime() + CLOSE_POLL_NANOS);
         }
     }
 
@@ -532,7 +534,6 @@ final class Session {
                 },
                 "holdfast-" + context.clientName() + "-zookeeper-close");
         thread.setDaemon(true);
-        closer = thread;
         thread.start();
     }
 
