@@ -154,13 +154,19 @@ final class Session {
             try {
                 Wire.await(change, deadline);
             } catch (KeeperException e) {
-                throw new StoreUnavailableException(
-                        lock,
-                        now == State.SUSPENDED
-                                ? "the connection to " + settings.store() + " is lost and not back in time"
-                                : "no server of " + settings.store() + " answered in time");
+                throw new StoreUnavailableException(lock, whyNotReady(now));
             }
         }
+    }
+
+    private String whyNotReady(State now) {
+        ZooKeeper known = client;
+        if (known != null && known.getState() == ZooKeeper.States.CONNECTEDREADONLY) {
+            return "the server reached at " + settings.store() + " is read-only, it has lost its quorum";
+        }
+        return now == State.SUSPENDED
+                ? "the connection to " + settings.store() + " is lost and not back in time"
+                : "no server of " + settings.store() + " answered in time";
     }
 
     /** A place is registered before its node is asked for, so whatever happens to the session reaches it. */

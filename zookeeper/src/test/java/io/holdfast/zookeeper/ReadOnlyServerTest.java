@@ -1,0 +1,56 @@
+package io.holdfast.zookeeper;
+
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.holdfast.Demand;
+import io.holdfast.StoreUnavailableException;
+import io.holdfast.servers.ZooKeeperEnsemble;
+import io.holdfast.servers.ZooKeeperServer;
+import io.holdfast.spi.ReleaseAnswer;
+import java.time.Duration;
+import java.util.List;
+import org.apache.zookeeper.ZooDefs.Ids;
+import org.apache.zookeeper.ZooKeeper;
+import org.assertj.core.api.Assertions;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+
+@Tag("full")
+class ReadOnlyServerTest {
+
+    private static final Duration TTL = Duration.ofSeconds(30);
+
+    /** Servers let clients in read-only only with sessions they keep for themselves: locks must do with those too. */
+    @Test
+    void aReadOnlyServerGrantsNothing() throws Exception {
+        try (ZooKeeperEnsemble ensemble = ZooKeeperEnsemble.builder()
+                .each(node -> TestServers.options(node)
+                        .args("localSessionsEnabled=true", "localSessionsUpgradingEnabled=true")
+                        .env("JAVA_TOOL_OPTIONS", "-Dreadonlymode.enabled=true"))
+                .start()) {
+            List<ZooKeeperServer> nodes = ensemble.nodes();
+            try (StoreBench bench = StoreBench.at(TestServers.uri(ensemble.connectString()), TTL)) {
+                Assertions.assertThat(bench.store.release(bench.acquire("x"), Duration.ZERO, bench.soon()))
+                        .isEqualTo(ReleaseAnswer.RELEASED);
+            }
+            nodes.get(0).kill();
+            nodes.get(1).kill();
+            ZooKeeper reader = new ZooKeeper(nodes.get(2).connectString(), (int) TTL.toMillis(), event -> {}, true);
+            await().atMost(Duration.ofSeconds(60)).until(() -> reader.getState() == ZooKeeper.States.CONNECTEDREADONLY);
+            try (StoreBench around = new StoreBench(
+                            ZooKeeperStores.using(reader, "/locks", TestServers.TICK, Ids.OPEN_ACL_UNSAFE), TTL);
+                    StoreBench own = StoreBench.at(TestServers.uri(nodes.get(2).connectString()), TTL)) {
+                assertThatThrownBy(() -> around.store.attempt(
+                                around.request("read-only", Demand.exclusive()), around.within(Duration.ofSeconds(2))))
+                        .isInstanceOf(StoreUnavailableException.class)
+                        .hasMessageContaining("read-only");
+                assertThatThrownBy(() -> own.store.attempt(
+                                own.request("read-only", Demand.exclusive()), own.within(Duration.ofSeconds(2))))
+                        .isInstanceOf(StoreUnavailableException.class);
+            } finally {
+                reader.close();
+            }
+        }
+    }
+}
