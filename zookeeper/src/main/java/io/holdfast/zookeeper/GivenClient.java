@@ -12,6 +12,10 @@ record GivenClient(ZooKeeper client) implements Connector {
         return client;
     }
 
+    /** Its user has seen to that. */
+    @Override
+    public void authenticate(ZooKeeper ours) {}
+
     @Override
     public boolean isOwn() {
         return false;

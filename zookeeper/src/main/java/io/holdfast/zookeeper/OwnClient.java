@@ -26,10 +26,13 @@ record OwnClient(String servers, Optional<String> digest, Map<String, String> pr
         properties.forEach(config::setProperty);
         attempts.among(new StaticHostProvider(new ConnectStringParser(servers).getServerAddresses()));
         // Never content with a read-only server: it cannot grant anything.
-        ZooKeeper client =
-                new ZooKeeper(servers, Math.toIntExact(timeout.toMillis()), watcher, false, attempts, config);
+        return new ZooKeeper(servers, Math.toIntExact(timeout.toMillis()), watcher, false, attempts, config);
+    }
+
+    /** Not earlier: over TLS the client may send what was queued before it was connected ahead of its greeting. */
+    @Override
+    public void authenticate(ZooKeeper client) {
         digest.ifPresent(user -> client.addAuthInfo("digest", user.getBytes(StandardCharsets.UTF_8)));
-        return client;
     }
 
     @Override

@@ -16,6 +16,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import org.apache.zookeeper.CreateMode;
@@ -61,6 +62,7 @@ final class Session {
     /** Places whose node may still be there although nobody wants it, and since when. */
     private final ConcurrentHashMap<Place, Long> orphans = new ConcurrentHashMap<>();
 
+    private final AtomicBoolean authenticated = new AtomicBoolean();
     private final Set<Runnable> uponReconnect = ConcurrentHashMap.newKeySet();
     private final long sweepNanos;
 
@@ -371,6 +373,9 @@ final class Session {
             return;
         }
         attempts.connectedNanos().ifPresent(touches::connected);
+        if (authenticated.compareAndSet(false, true)) {
+            settings.connector().authenticate(connectedClient);
+        }
         int given = connectedClient.getSessionTimeout();
         if (given != ttl.toMillis()) {
             end(
