@@ -100,7 +100,7 @@ final class Place {
     private volatile long czxid;
     private volatile long keptUntilNanos;
     private volatile boolean ownNodeWatched;
-    private volatile boolean deletionUnanswered;
+    private volatile boolean deletedByUs;
 
     // Guarded by this.
     private State state = State.JOINING;
@@ -153,13 +153,13 @@ final class Place {
         return mayExist;
     }
 
-    /** A delete was sent and its answer lost: if the node is gone later, that was us. */
-    void deletionUnanswered() {
-        deletionUnanswered = true;
+    /** A delete of ours has removed the node, or may have: if it is gone when the next one comes, that was us. */
+    void deletedByUs() {
+        deletedByUs = true;
     }
 
-    boolean wasDeletionUnanswered() {
-        return deletionUnanswered;
+    boolean wasDeletedByUs() {
+        return deletedByUs;
     }
 
     // ---- joining, on the caller's thread ----

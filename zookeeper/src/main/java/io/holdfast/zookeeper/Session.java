@@ -245,10 +245,11 @@ final class Session {
         String path = place.path();
         CompletableFuture<Boolean> removal = path != null ? delete(path) : findAndDelete(place);
         return removal.whenComplete((existed, failure) -> {
+            if (failure == null ? existed : Wire.isUnknown(Wire.code(failure))) {
+                place.deletedByUs();
+            }
             if (failure == null) {
                 forget(place);
-            } else if (Wire.isUnknown(Wire.code(failure))) {
-                place.deletionUnanswered();
             }
         });
     }
@@ -429,9 +430,10 @@ final class Session {
             return;
         }
         long now = context.time().nanoTime();
-        if (isConnected()) {
+        boolean own = settings.connector().isOwn();
+        if (isConnected() && (isReady() || !own)) {
             touch(now);
-        } else if (isOverdue(now)) {
+        } else if (own && isOverdue(now)) {
             // It has expired by all likelihood, but if no server lets this client in (say, because they have lost their
             // data and wait for one that is not ahead of them), nobody will ever say so.
             end(Ending.EXPIRED, "no server was reachable for as long as its timeout");
@@ -469,7 +471,7 @@ final class Session {
 
     private synchronized boolean isOverdue(long now) {
         return state == State.SUSPENDED
-                && settings.connector().isOwn()
+                && !isConnected()
                 && now - suspendedNanos > ttl.plus(settings.tick()).toNanos();
     }
 

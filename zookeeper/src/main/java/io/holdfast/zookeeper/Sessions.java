@@ -8,6 +8,7 @@ import io.holdfast.spi.StoreContext;
 import io.holdfast.zookeeper.SessionOverException.Ending;
 import java.time.Duration;
 import java.util.Collection;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -38,8 +39,9 @@ final class Sessions {
         this.context = context;
     }
 
-    /** The session for that ttl, connected or about to be. */
-    Session of(String lock, Duration ttl) {
+    /** The session for that ttl, connected or about to be. ZooKeeper counts in milliseconds: a part of one is rounded up. */
+    Session of(String lock, Duration asked) {
+        Duration ttl = Duration.ofMillis(asked.plusNanos(999_999).toMillis());
         Session dropped = null;
         Session session;
         synchronized (this) {
@@ -68,7 +70,9 @@ final class Sessions {
     Session any(String lock, Duration ttlOfNew) {
         Optional<Session> open;
         synchronized (this) {
-            open = byTtl.values().stream().filter(session -> !session.isEnded()).findFirst();
+            open = byTtl.values().stream()
+                    .filter(session -> !session.isEnded())
+                    .max(Comparator.comparing(Session::isConnected));
         }
         return open.orElseGet(() -> of(lock, ttlOfNew));
     }

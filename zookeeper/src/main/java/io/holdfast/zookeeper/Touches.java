@@ -68,6 +68,15 @@ final class Touches {
     /** A pulse sent then was answered. Pulses are answered in the order they were sent. */
     synchronized void pulsed(long sentNanos) {
         pulses.addLast(sentNanos);
+        // Of those that any later write proves, the latest is enough.
+        Iterator<Long> latestFirst = pulses.descendingIterator();
+        while (latestFirst.hasNext()) {
+            long pulse = latestFirst.next();
+            if (sentNanos - pulse >= tickNanos / 2) {
+                dropPulsesBefore(pulse);
+                break;
+            }
+        }
     }
 
     /** A write sent then was answered, so a quorum has committed it. */

@@ -43,7 +43,10 @@ final class WatchHub implements Watcher {
     @Override
     public void process(WatchedEvent event) {
         if (event.getType() == EventType.None) {
-            states.accept(event.getState());
+            // A failed SASL login is followed by an event without a state.
+            if (event.getState() != null) {
+                states.accept(event.getState());
+            }
             return;
         }
         Set<Place> places = waiting.remove(event.getPath());

@@ -72,6 +72,7 @@ final class ZooKeeperStore implements QueueingStore, AdministeredStore {
                 return new Answer.Granted(place.grant());
             }
         } catch (SessionOverException e) {
+            giveUp(place);
             throw new StoreUnavailableException(lock, e.getMessage(), e);
         }
         if (lastSeenTaken.size() >= MOST_REMEMBERED) {
@@ -89,6 +90,7 @@ final class ZooKeeperStore implements QueueingStore, AdministeredStore {
             try {
                 return place.holdOrWait();
             } catch (SessionOverException e) {
+                giveUp(place);
                 if (deadline.hasPassed()) {
                     throw new StoreUnavailableException(request.name(), e.getMessage(), e);
                 }
@@ -109,7 +111,6 @@ final class ZooKeeperStore implements QueueingStore, AdministeredStore {
         if (!held && place.session().find(place.owner()) == null) {
             return ReleaseAnswer.NOT_HELD;
         }
-        place.session().orphan(place);
         return remove(place, deadline) ? ReleaseAnswer.RELEASED : ReleaseAnswer.NOT_HELD;
     }
 
@@ -118,7 +119,6 @@ final class ZooKeeperStore implements QueueingStore, AdministeredStore {
         Place place = sessions.find(request.owner());
         if (place != null) {
             place.end("it was withdrawn");
-            place.session().orphan(place);
             return remove(place, deadline) ? Withdrawal.REMOVED : Withdrawal.NOT_FOUND;
         }
         return removeUnknown(request, deadline) ? Withdrawal.REMOVED : Withdrawal.NOT_FOUND;
@@ -215,16 +215,18 @@ final class ZooKeeperStore implements QueueingStore, AdministeredStore {
     /** Removes a place that has ended. False if its node was gone before, with its session or by somebody's hand. */
     private boolean remove(Place place, Deadline deadline) {
         Session session = place.session();
+        // Whatever becomes of this, somebody sees to it until it is gone.
+        session.orphan(place);
         while (true) {
             try {
                 session.awaitReady(place.lock(), deadline);
-                return Wire.await(session.settle(place), deadline) || place.wasDeletionUnanswered();
+                return Wire.await(session.settle(place), deadline) || place.wasDeletedByUs();
             } catch (SessionOverException e) {
                 return false;
             } catch (KeeperException e) {
                 session.failed(e);
                 if (e.code() == Code.OPERATIONTIMEOUT) {
-                    place.deletionUnanswered();
+                    place.deletedByUs();
                 }
                 if (e.code() != Code.SESSIONEXPIRED && (!Wire.isUnknown(e.code()) || deadline.hasPassed())) {
                     throw Failures.of(place.lock(), settings, e);

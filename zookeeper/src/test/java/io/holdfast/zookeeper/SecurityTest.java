@@ -13,10 +13,18 @@ import io.holdfast.spi.Grant;
 import io.holdfast.spi.ReleaseAnswer;
 import io.holdfast.spi.StoreUri;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Files;
+import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Map;
+import javax.security.auth.login.AppConfigurationEntry;
+import javax.security.auth.login.Configuration;
+import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.Stat;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 class SecurityTest {
 
@@ -69,6 +77,49 @@ class SecurityTest {
                         .isInstanceOf(StoreUnavailableException.class);
             }
         }
+    }
+
+    @Test
+    void whoIsKnownBySaslOwnsItsNodes(@TempDir Path directory) throws Exception {
+        Path jaas = Files.writeString(
+                directory.resolve("jaas.conf"),
+                "Server { org.apache.zookeeper.server.auth.DigestLoginModule required user_app=\"s3cret\"; };\n");
+        Configuration before = Configuration.getConfiguration();
+        Configuration.setConfiguration(loginOf("app", "s3cret"));
+        System.setProperty("zookeeper.fips-mode", "false"); // it forbids DIGEST-MD5
+        try (ZooKeeperServer server = TestServers.options(ZooKeeperServer.builder())
+                        .args("authProvider.sasl=org.apache.zookeeper.server.auth.SASLAuthenticationProvider")
+                        .env("JAVA_TOOL_OPTIONS", "-Dzookeeper.fips-mode=false -Djava.security.auth.login.config=" + jaas)
+                        .start();
+                StoreBench bench = StoreBench.at(
+                        "zookeeper://" + server.connectString() + "/locks?tick=100ms&sasl=HoldfastClient", TTL)) {
+            bench.acquire("orders");
+
+            ZooKeeper stranger = TestServers.client(server.connectString());
+            assertThatThrownBy(() -> stranger.getChildren("/locks/orders", false))
+                    .isInstanceOf(KeeperException.NoAuthException.class);
+            stranger.close();
+        } finally {
+            Configuration.setConfiguration(before);
+            System.clearProperty("zookeeper.fips-mode");
+        }
+    }
+
+    private static Configuration loginOf(String user, String password) {
+        return new Configuration() {
+            @Override
+            public AppConfigurationEntry @Nullable [] getAppConfigurationEntry(String section) {
+                // Only our section: other clients of this test are nobody.
+                return !section.equals("HoldfastClient")
+                        ? null
+                        : new AppConfigurationEntry[] {
+                            new AppConfigurationEntry(
+                                    "org.apache.zookeeper.server.auth.DigestLoginModule",
+                                    AppConfigurationEntry.LoginModuleControlFlag.REQUIRED,
+                                    Map.of("username", user, "password", password))
+                        };
+            }
+        };
     }
 
     @Test
