@@ -51,10 +51,15 @@ final class Line {
         return members;
     }
 
-    Optional<Member> of(String uuid) {
+    Optional<Member> named(String node) {
+        return members.stream().filter(member -> member.node().equals(node)).findFirst();
+    }
+
+    /** All nodes of one request: more than one if an earlier session of it was given up and is not yet over. */
+    List<Member> of(String uuid) {
         return members.stream()
                 .filter(member -> NodeNames.isOf(uuid, member.node()))
-                .findFirst();
+                .toList();
     }
 
     /** How many of the first hold the lock. */

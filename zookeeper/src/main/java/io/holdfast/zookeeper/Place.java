@@ -18,6 +18,7 @@ import java.util.concurrent.CompletableFuture;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.data.Stat;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -63,6 +64,9 @@ final class Place {
      * - A watch fires, and we are long dead: a process that was stopped for a minute finds the event in its socket. The
      *   event proves that we were still in line when the servers sent it, not that we are. The grant's base is the last
      *   write the session had answered (see Touches), and the engine holds that against the clock.
+     * - A session that was given up while no server was reachable may live on there, with the node of a request that has
+     *   joined again in another session. Both carry the uuid: our place is told by its whole name, and whose session a node
+     *   found by uuid belongs to is looked up. The other one is a stranger that will leave with its session.
      * - Two nodes of one request: a second create is sent only when a write and a listing have shown there is no first.
      * - Grant and withdrawal race: both change state under the monitor, and the listener is called under it. After a
      *   withdrawal no grant is told; before it, the grant is known to the one who withdraws.
@@ -218,16 +222,14 @@ final class Place {
         CompletableFuture<List<String>> listing = session.wire().children(directory, null);
         Wire.await(barrier, deadline);
         try {
-            Line seen = lineOf(Wire.await(listing, deadline));
-            Member mine = seen.of(uuid).orElse(null);
-            if (mine != null) {
-                String node = directory + "/" + mine.node();
-                found(
-                        node,
-                        Wire.await(session.wire().data(node, null), deadline)
-                                .stat()
-                                .getCzxid());
-                return;
+            for (Member candidate : lineOf(Wire.await(listing, deadline)).of(uuid)) {
+                String node = directory + "/" + candidate.node();
+                Stat stat =
+                        Wire.await(session.wire().data(node, null), deadline).stat();
+                if (stat.getEphemeralOwner() == session.id()) {
+                    found(node, stat.getCzxid());
+                    return;
+                }
             }
         } catch (KeeperException.NoNodeException e) {
             // Neither the directory nor, so, the node.
@@ -568,7 +570,8 @@ final class Place {
     }
 
     private Optional<Member> mine(Line seen) {
-        return seen.of(uuid);
+        String own = path;
+        return own == null ? Optional.empty() : seen.named(own.substring(directory.length() + 1));
     }
 
     private Line seenLine() {

@@ -112,6 +112,15 @@ final class Session {
         return hub;
     }
 
+    /** The servers' number of this session. To be asked only once the session has been ready. */
+    long id() {
+        ZooKeeper known = client;
+        if (known == null) {
+            throw new IllegalStateException("not connected yet");
+        }
+        return known.getSessionId();
+    }
+
     /** To be called only once the session has been ready. */
     Wire wire() {
         Wire known = wire;
@@ -255,21 +264,31 @@ final class Session {
     }
 
     private CompletableFuture<Boolean> findAndDelete(Place place) {
-        // The write comes first: what an earlier connection has sent is either before it in the servers' log, so that
-        // the
-        // listing shows it, or refused because the session has moved on.
+        // The write comes first. What an earlier connection has sent is before it in the servers' log, so the listing
+        // shows it; or it is refused, because the session has moved on.
         CompletableFuture<Void> barrier = prove();
         CompletableFuture<List<String>> listing = unlessMissing(wire().children(place.directory(), null), List.of());
         return barrier.thenCombine(listing, (proven, nodes) -> Line.of(nodes).of(place.uuid()))
-                .thenCompose(found -> found.isPresent()
-                        ? delete(place.directory() + "/" + found.get().node())
-                        : CompletableFuture.completedFuture(false));
+                .thenCompose(found -> {
+                    CompletableFuture<Boolean> any = CompletableFuture.completedFuture(false);
+                    for (Member node : found) {
+                        CompletableFuture<Boolean> one = deleteIfOurs(place.directory() + "/" + node.node());
+                        any = any.thenCombine(one, Boolean::logicalOr);
+                    }
+                    return any;
+                });
+    }
+
+    private CompletableFuture<Boolean> deleteIfOurs(String path) {
+        return unlessMissing(
+                        wire().data(path, null).thenApply(data -> data.stat().getEphemeralOwner() == id()), false)
+                .thenCompose(ours -> ours ? delete(path) : CompletableFuture.completedFuture(false));
     }
 
     /** Makes an orphan of the place and removes it, now if there is a connection, else with the next sweep. */
     void settleInBackground(Place place) {
         orphan(place);
-        if (isConnected()) {
+        if (isConnected() && !isEnded()) {
             inBackground(() -> settleQuietly(place));
         }
     }
@@ -324,7 +343,8 @@ final class Session {
         while (closing != null
                 && settings.connector().isOwn()
                 && closing.getState().isAlive()
-                && !deadline.hasPassed()) {
+                && !deadline.hasPassed()
+                && !Thread.currentThread().isInterrupted()) {
             context.time().parkUntil(this, context.time().nanoTime() + CLOSE_POLL_NANOS);
         }
     }

@@ -243,14 +243,11 @@ final class ZooKeeperStore implements QueueingStore, AdministeredStore {
             CompletableFuture<Void> barrier = session.prove();
             CompletableFuture<List<String>> listing = session.wire().children(directory, null);
             Wire.await(barrier, deadline);
-            Member found = Line.of(Wire.await(listing, deadline))
-                    .of(NodeNames.uuid(request.owner()))
-                    .orElse(null);
-            if (found == null) {
-                return false;
+            boolean removed = false;
+            for (Member node : Line.of(Wire.await(listing, deadline)).of(NodeNames.uuid(request.owner()))) {
+                removed |= Wire.await(session.delete(directory + "/" + node.node()), deadline);
             }
-            Wire.await(session.delete(directory + "/" + found.node()), deadline);
-            return true;
+            return removed;
         } catch (KeeperException.NoNodeException e) {
             return false;
         } catch (KeeperException e) {

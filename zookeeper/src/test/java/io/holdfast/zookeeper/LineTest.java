@@ -63,8 +63,8 @@ class LineTest {
                 "_c_e-lock-0000000005"));
 
         assertThat(line.holders()).isEqualTo(1);
-        assertThat(line.blockers(line.of("d").orElseThrow())).containsExactly("_c_b-lock-0000000002");
-        assertThat(line.blockers(line.of("e").orElseThrow())).hasSize(4);
+        assertThat(line.blockers(line.of("d").get(0))).containsExactly("_c_b-lock-0000000002");
+        assertThat(line.blockers(line.of("e").get(0))).hasSize(4);
     }
 
     @Test

@@ -89,7 +89,9 @@ class SecurityTest {
         System.setProperty("zookeeper.fips-mode", "false"); // it forbids DIGEST-MD5
         try (ZooKeeperServer server = TestServers.options(ZooKeeperServer.builder())
                         .args("authProvider.sasl=org.apache.zookeeper.server.auth.SASLAuthenticationProvider")
-                        .env("JAVA_TOOL_OPTIONS", "-Dzookeeper.fips-mode=false -Djava.security.auth.login.config=" + jaas)
+                        .env(
+                                "JAVA_TOOL_OPTIONS",
+                                "-Dzookeeper.fips-mode=false -Djava.security.auth.login.config=" + jaas)
                         .start();
                 StoreBench bench = StoreBench.at(
                         "zookeeper://" + server.connectString() + "/locks?tick=100ms&sasl=HoldfastClient", TTL)) {

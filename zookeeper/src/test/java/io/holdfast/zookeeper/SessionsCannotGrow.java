@@ -8,7 +8,8 @@ import org.junit.jupiter.api.extension.ExtensionContext;
 /** Skips what the kit asks of an extension beyond the ttl: here that is refused, see {@code ZooKeeperStoreTest}. */
 final class SessionsCannotGrow implements ExecutionCondition {
 
-    private static final Set<String> BEYOND_THE_TTL = Set.of("anExtensionLengthensTheLeaseHereAndInTheStore", "aFixedLeaseCanBeExtended");
+    private static final Set<String> BEYOND_THE_TTL =
+            Set.of("anExtensionLengthensTheLeaseHereAndInTheStore", "aFixedLeaseCanBeExtended");
 
     @Override
     public ConditionEvaluationResult evaluateExecutionCondition(ExtensionContext context) {

@@ -310,9 +310,8 @@ class ZooKeeperStoreTest {
                 .get(0);
 
         assertThat(answer)
-                .isInstanceOfSatisfying(
-                        RenewalAnswer.Unsettled.class,
-                        unsettled -> assertThat(unsettled.cause()).isInstanceOf(UnsupportedLockException.class));
+                .isInstanceOfSatisfying(RenewalAnswer.Unsettled.class, unsettled -> assertThat(unsettled.cause())
+                        .isInstanceOf(UnsupportedLockException.class));
     }
 
     @Test
@@ -321,6 +320,25 @@ class ZooKeeperStoreTest {
         admin.delete("/locks/reaped", -1);
 
         assertThat(bench.acquire("reaped").token()).isPositive();
+    }
+
+    @Test
+    void P3_aNodeOfAnotherSessionIsNeverTakenForOursThoughItBearsOurUuid() throws Exception {
+        bench.store.release(bench.acquire("ghost"), Duration.ZERO, bench.soon());
+        Request request = bench.request("ghost", Demand.exclusive());
+        String ghost = admin.create(
+                "/locks/ghost/" + NodeNames.node(NodeNames.uuid(request.owner()), Demand.exclusive(), Layout.MUTEX),
+                new byte[0],
+                Ids.OPEN_ACL_UNSAFE,
+                CreateMode.EPHEMERAL_SEQUENTIAL);
+        Ears ears = new Ears();
+
+        Ticket ticket = bench.queue(request, ears);
+        assertThat(bench.renew(ticket)).isInstanceOf(RenewalAnswer.Extended.class);
+        assertThat(ears.grants).isEmpty();
+
+        admin.delete(ghost, -1);
+        assertThat(ears.grants.poll(10, SECONDS)).isNotNull();
     }
 
     @Test
