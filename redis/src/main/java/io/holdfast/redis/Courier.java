@@ -82,8 +82,19 @@ final class Courier {
         this.replicas = replicas;
     }
 
+    /** Not interruptible: on a virtual thread an interrupt would close the socket, so the flag is put aside meanwhile. */
     Reply run(Call call, Deadline until) {
-        Deadline deadline = until.within(timeout);
+        boolean interrupted = Thread.interrupted();
+        try {
+            return carry(call, until.within(timeout));
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    private Reply carry(Call call, Deadline deadline) {
         @Nullable Throwable sentFailure = null;
         Optional<Node> redirectedTo = Optional.empty();
         boolean asking = false;

@@ -2,6 +2,7 @@ package io.holdfast.redis;
 
 import io.holdfast.spi.Deadline;
 import java.io.IOException;
+import java.time.Duration;
 import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.Semaphore;
 import javax.net.ssl.SSLSocketFactory;
@@ -19,10 +20,16 @@ import redis.clients.jedis.exceptions.JedisException;
  */
 final class PooledNode implements Node {
 
+    /** A connection nobody uses, and since when. */
+    private record Idle(Connection connection, long sinceNanos) {}
+
+    /** Firewalls forget silent connections without a word; an old one may swallow a request until its deadline. */
+    private static final long LONGEST_IDLE_NANOS = Duration.ofSeconds(60).toNanos();
+
     private final HostAndPort server;
     private final JedisClientConfig config;
     private final @Nullable SSLSocketFactory tls;
-    private final ConcurrentLinkedDeque<Connection> idle = new ConcurrentLinkedDeque<>();
+    private final ConcurrentLinkedDeque<Idle> idle = new ConcurrentLinkedDeque<>();
     private final Semaphore permits;
     private volatile boolean closed;
 
@@ -48,8 +55,14 @@ final class PooledNode implements Node {
             await(deadline);
         }
         try {
-            Connection warm = idle.pollFirst();
-            return new Line(warm != null ? warm : connect(deadline), urgency);
+            Idle warm = idle.pollFirst();
+            if (warm != null && System.nanoTime() - warm.sinceNanos > LONGEST_IDLE_NANOS) {
+                // Those below it on the stack are older still.
+                disconnect(warm.connection);
+                forgetIdle();
+                warm = null;
+            }
+            return new Line(warm != null ? warm.connection : connect(deadline), urgency);
         } catch (RuntimeException e) {
             release(urgency);
             throw e;
@@ -83,7 +96,7 @@ final class PooledNode implements Node {
 
     @Override
     public void giveBack(Line line) {
-        idle.addFirst(line.connection());
+        idle.addFirst(new Idle(line.connection(), System.nanoTime()));
         release(line.urgency());
         if (closed) {
             forgetIdle();
@@ -98,8 +111,8 @@ final class PooledNode implements Node {
 
     @Override
     public void forgetIdle() {
-        for (Connection next = idle.pollFirst(); next != null; next = idle.pollFirst()) {
-            disconnect(next);
+        for (Idle next = idle.pollFirst(); next != null; next = idle.pollFirst()) {
+            disconnect(next.connection);
         }
     }
 

@@ -82,7 +82,8 @@ final class Subscriber implements AutoCloseable {
             try {
                 node = server.apply(Deadline.after(context.time(), CONNECT_TIMEOUT));
                 listen(node);
-            } catch (JedisException e) {
+            } catch (RuntimeException e) {
+                // Of whatever kind: a client that no longer listens would lose every grant announced to it.
                 if (!closed) {
                     LOG.log(System.Logger.Level.DEBUG, "subscription to " + channel + " broke; subscribing again", e);
                     if (node != null) {

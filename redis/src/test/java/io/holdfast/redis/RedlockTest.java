@@ -44,6 +44,9 @@ class RedlockTest {
     /** Generous, for a busy machine; the default is a 200th of the ttl. */
     private static final String NODE_TIMEOUT = "?node-timeout=3s";
 
+    /** Five servers and the threads that ask them share two cores with everything else. */
+    private static final Duration SHORT_TTL = Duration.ofSeconds(1);
+
     private static List<RedisServer> servers;
 
     private final List<Runnable> opened = new ArrayList<>();
@@ -258,6 +261,11 @@ class RedlockTest {
         public StoreFactory store() {
             return new RedisStores().store(StoreUri.parse(uri(own) + NODE_TIMEOUT));
         }
+
+        @Override
+        public Duration shortTtl() {
+            return SHORT_TTL;
+        }
     }
 
     @Nested
@@ -275,6 +283,11 @@ class RedlockTest {
         @Override
         public StoreFactory store() {
             return new RedisStores().store(StoreUri.parse(uri(own) + NODE_TIMEOUT));
+        }
+
+        @Override
+        public Duration shortTtl() {
+            return SHORT_TTL;
         }
 
         @Override
