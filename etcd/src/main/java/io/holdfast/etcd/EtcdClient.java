@@ -74,7 +74,8 @@ final class EtcdClient implements AutoCloseable {
         Deadline limit = deadline.within(settings.timeout());
         logIn(limit);
         boolean loggedInAgain = false;
-        int triesLeft = endpoints.count();
+        // Once more than there are members: a connection may have been closed under our hands, and a new one works.
+        int triesLeft = endpoints.count() + 1;
         while (true) {
             long left = limit.remainingNanos();
             if (left <= 0) {

@@ -2,6 +2,7 @@ package io.holdfast.etcd;
 
 import com.google.protobuf.ByteString;
 import io.grpc.Channel;
+import io.grpc.Status;
 import io.holdfast.Demand;
 import io.holdfast.LeaseLostException;
 import io.holdfast.LockException;
@@ -55,7 +56,8 @@ import org.jspecify.annotations.Nullable;
  *   P1. A waiter's turn comes when its own key is gone already (its lease expired or was revoked; Jepsen's finding on
  *       etcd's own lock). If the lease expired, the base tells: the engine does not accept a grant past its deadline and
  *       confirms an old one. If it was revoked, the session's watch tells; when the key ahead was of the same session, which
- *       goes at the same revision, the wait looks once more (Wait). A renewal follows every push and looks for the key.
+ *       goes at the same revision, the wait looks once more (Wait). Only keys deleted by hand, the one ahead and ours at
+ *       one stroke, go unnoticed until the next renewal: as for any key deleted by hand while held.
  *   P1. The watch opens after the key ahead is gone. It says from which revision on it sees; if that is later than what
  *       we read, we read again (WatchHub).
  *   P1. The one ahead goes while somebody further ahead stays (a waiter gave up). Only if the one ahead was the first is its
@@ -146,6 +148,9 @@ final class EtcdStore implements QueueingStore, DowngradingStore, AdministeredSt
             ByteString value = put.getRequestPut().getValue();
             long lease = put.getRequestPut().getLease();
             TxnResponse response = send(Standing.enqueue(line, place.key(), value, lease, request.demand()), deadline);
+            if (!response.getSucceeded()) {
+                throw RpcFailure.of(Status.ALREADY_EXISTS.withDescription("somebody else wrote its key"), false);
+            }
             long revision = response.getHeader().getRevision();
             Standing standing = Standing.ofEnqueue(response, place.key(), request.demand());
             if (standing.admits(request.demand())) {

@@ -55,7 +55,8 @@ final class Place {
         this.note = note;
         this.listener = listener;
         this.losses = losses;
-        keep(session.baseNanos(), session.ttl());
+        this.baseNanos = session.baseNanos();
+        this.keptUntilNanos = baseNanos + session.ttl().toNanos();
     }
 
     Request request() {
@@ -106,10 +107,12 @@ final class Place {
     }
 
     /** The engine asked for it, and the store extended it. Never shortens. */
-    void keep(long newBaseNanos, Duration ttl) {
-        baseNanos = newBaseNanos;
+    synchronized void keep(long newBaseNanos, Duration ttl) {
+        if (newBaseNanos - baseNanos > 0) {
+            baseNanos = newBaseNanos;
+        }
         long until = newBaseNanos + ttl.toNanos();
-        if (keptUntilNanos == 0 || until - keptUntilNanos > 0) {
+        if (until - keptUntilNanos > 0) {
             keptUntilNanos = until;
         }
     }

@@ -25,7 +25,7 @@ final class Session {
     private final Duration ttl;
     private final Kind kind;
     private final String idPrefix;
-    private final AtomicLong numbers = new AtomicLong();
+    private final AtomicLong numbers; // of the client, so that no id comes twice, whatever becomes of a session
     private final Map<ByteString, Place> places = new ConcurrentHashMap<>();
     private final Set<ByteString> doubts = ConcurrentHashMap.newKeySet();
     private final AtomicLong baseNanos;
@@ -35,10 +35,11 @@ final class Session {
     private volatile long usedNanos;
     private volatile WatchHub.@Nullable Watch watch;
 
-    Session(long lease, Duration ttl, Kind kind, String clientId, long baseNanos) {
+    Session(long lease, Duration ttl, Kind kind, String clientId, AtomicLong numbers, long baseNanos) {
         this.lease = lease;
         this.ttl = ttl;
         this.kind = kind;
+        this.numbers = numbers;
         // Several clients may be given the same lease: their numbers must not meet.
         String own = Long.toHexString(lease) + "-";
         this.idPrefix = kind == Kind.GIVEN ? own + clientId.substring(0, 12) + "-" : own;

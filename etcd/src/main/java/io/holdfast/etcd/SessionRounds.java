@@ -55,7 +55,7 @@ final class SessionRounds {
     /** Sees to it that there is a next round, soon enough for all. */
     synchronized void plan() {
         long period = sessions.all().stream()
-                .mapToLong(session -> session.ttl().toNanos() / 6)
+                .mapToLong(session -> session.ttl().toNanos() / 12)
                 .min()
                 .orElse(0);
         if (period == 0 || sessions.isClosed()) {
@@ -141,7 +141,7 @@ final class SessionRounds {
             if (!session.isAnnounced()) {
                 sessions.announce(session);
             }
-            if (now - session.baseNanos() > third + third / 4) {
+            if (now - session.baseNanos() > third) {
                 sessions.extend(session, List.of(), deadline);
             }
             if (now - session.sweptNanos() >= third) {

@@ -28,6 +28,7 @@ import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
@@ -46,6 +47,9 @@ final class Sessions implements AutoCloseable {
 
     private static final Logger LOG = System.getLogger(Sessions.class.getName());
 
+    /** Stands for all ttls where the user has given a lease. */
+    private static final long GIVEN = 0;
+
     private static final Duration PARTING = Duration.ofSeconds(1);
 
     private final EtcdSettings settings;
@@ -55,10 +59,11 @@ final class Sessions implements AutoCloseable {
     private final Keys keys;
     private final Pulse pulse;
     private final Map<OwnerId, Place> byOwner = new ConcurrentHashMap<>();
-    private final Map<Long, Session> common = new ConcurrentHashMap<>(); // by seconds
+    private final Map<Long, Session> common = new ConcurrentHashMap<>(); // by seconds of ttl, or GIVEN
     private final Set<Session> all = ConcurrentHashMap.newKeySet();
     private final ReentrantLock opening = new ReentrantLock();
     private final SessionRounds rounds;
+    private final AtomicLong numbers = new AtomicLong();
     private volatile boolean closed;
 
     Sessions(EtcdSettings settings, EtcdClient client, WatchHub hub, StoreContext context, Keys keys) {
@@ -79,8 +84,8 @@ final class Sessions implements AutoCloseable {
 
     /** The lease for locks of that ttl, new if need be. */
     Session obtain(String lockName, Duration ttl, Deadline deadline) {
-        long seconds = seconds(ttl);
-        Session known = common.get(settings.lease().isPresent() ? 0L : seconds);
+        long kind = settings.lease().isPresent() ? GIVEN : seconds(ttl);
+        Session known = common.get(kind);
         long now = context.time().nanoTime();
         if (known != null
                 && !known.isOver()
@@ -93,7 +98,7 @@ final class Sessions implements AutoCloseable {
             throw RpcFailure.of(Status.DEADLINE_EXCEEDED.withDescription("no time left to open a session"), false);
         }
         try {
-            Session session = settings.lease().isPresent() ? adopt(deadline) : renewOrOpen(seconds, deadline);
+            Session session = renewOrOpen(kind, deadline);
             requireTtl(session, lockName, ttl);
             session.used(context.time().nanoTime());
             return session;
@@ -226,6 +231,12 @@ final class Sessions implements AutoCloseable {
                 LeaseRevokeRequest.newBuilder().setId(lease).build());
     }
 
+    /** Whoever is granted a lock through it has at least half the ttl. The rounds keep it so. */
+    private static boolean isFresh(Session session, long nowNanos) {
+        return !session.isOver()
+                && nowNanos - session.baseNanos() < session.ttl().toNanos() / 2;
+    }
+
     private boolean lock(Deadline deadline) {
         boolean interrupted = false;
         try {
@@ -243,46 +254,38 @@ final class Sessions implements AutoCloseable {
         }
     }
 
-    private Session renewOrOpen(long seconds, Deadline deadline) {
-        Session known = common.get(seconds);
+    private Session renewOrOpen(long kind, Deadline deadline) {
+        Session known = common.get(kind);
         if (known != null && !known.isOver()) {
-            if (context.time().nanoTime() - known.baseNanos() < known.ttl().toNanos() / 3 * 2) {
-                return known;
+            if (!isFresh(known, context.time().nanoTime())) {
+                extend(known, List.of(), deadline);
             }
-            extend(known, List.of(), deadline);
-            if (!known.isOver() && !known.isExpired(context.time().nanoTime())) {
+            if (isFresh(known, context.time().nanoTime())) {
                 return known;
             }
             lose(known, LossReason.EXPIRED, "its " + known + " was not extended in time");
         }
-        Session session = grant(seconds, Session.Kind.COMMON, deadline);
-        common.put(seconds, session);
+        Session session = kind == GIVEN ? adopt(deadline) : grant(kind, Session.Kind.COMMON, deadline);
+        common.put(kind, session);
         open(session);
         return session;
     }
 
     private Session adopt(Deadline deadline) {
-        Session known = common.get(0L);
-        if (known != null && !known.isOver() && !known.isExpired(context.time().nanoTime())) {
-            return known;
-        }
         long lease = settings.lease().orElseThrow();
         LeaseTimeToLiveResponse answer = client.call(
                 LeaseGrpc.getLeaseTimeToLiveMethod(),
                 LeaseTimeToLiveRequest.newBuilder().setId(lease).build(),
                 EtcdClient.Repeat.HARMLESS,
                 deadline);
-        Duration ttl = Duration.ofSeconds(answer.getGrantedTtl());
         Pulse.Finding finding = pulse.take(lease, List.of(keys.session(lease)), deadline);
         if (answer.getTtl() <= 0 || finding.verdict() != Pulse.Verdict.EXTENDED) {
             throw RpcFailure.of(
                     Status.NOT_FOUND.withDescription("the given lease " + Long.toHexString(lease) + " has ended"),
                     false);
         }
-        Session session = new Session(lease, ttl, Session.Kind.GIVEN, context.clientId(), finding.baseNanos());
-        common.put(0L, session);
-        open(session);
-        return session;
+        Duration ttl = Duration.ofSeconds(answer.getGrantedTtl());
+        return new Session(lease, ttl, Session.Kind.GIVEN, context.clientId(), numbers, finding.baseNanos());
     }
 
     private void requireTtl(Session session, String lockName, Duration ttl) {
@@ -299,7 +302,8 @@ final class Sessions implements AutoCloseable {
                 LeaseGrantRequest.newBuilder().setTtl(seconds).build(),
                 EtcdClient.Repeat.HARMLESS,
                 deadline);
-        return new Session(granted.getId(), Duration.ofSeconds(granted.getTtl()), kind, context.clientId(), baseNanos);
+        return new Session(
+                granted.getId(), Duration.ofSeconds(granted.getTtl()), kind, context.clientId(), numbers, baseNanos);
     }
 
     private void open(Session session) {

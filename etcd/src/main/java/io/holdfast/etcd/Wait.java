@@ -169,6 +169,9 @@ final class Wait implements WatchHub.Watcher, AutoCloseable {
     }
 
     private void watchNearest() {
+        if (closed) {
+            return;
+        }
         boolean all = demand instanceof Demand.Permits;
         ByteString key = all ? line : standing.nearest();
         if (watch != null && watch.key().equals(key)) {

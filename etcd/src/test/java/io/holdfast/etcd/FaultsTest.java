@@ -191,12 +191,12 @@ class FaultsTest {
     }
 
     @Test
-    void p1AllKeysDeletedFromOutsideIsFoundOutByTheRenewalThatFollowsAPush() {
+    void keysDeletedFromOutsideAreFoundOutByTheNextRenewal() {
         one.grant(name);
         Waiter waiter = two.enqueue(name);
         etcdctl.run("del", "--prefix", "holdfast/" + name + "/");
 
-        // Its turn or its end, whichever watch was first: the renewal the engine sends after a push knows.
+        // It may take it for its turn; the next renewal knows better.
         await().until(() -> waiter.grant.isDone() || waiter.loss.isDone());
         assertThat(two.renew(waiter.ticket)).isInstanceOf(RenewalAnswer.Gone.class);
     }

@@ -8,6 +8,7 @@ import io.holdfast.Demand;
 import io.holdfast.LeaseLostException;
 import io.holdfast.LockView;
 import io.holdfast.LossReason;
+import io.holdfast.UnsupportedLockException;
 import io.holdfast.etcd.TestClient.Waiter;
 import io.holdfast.servers.EtcdServer;
 import io.holdfast.spi.Answer;
@@ -356,5 +357,36 @@ class LineTest {
 
         one.close();
         assertThat(etcdctl.run("lease", "list")).doesNotContain(lease);
+    }
+
+    @Test
+    void aLeaseOfTheUsersIsKeptAliveAndSurvivesTheClient() {
+        String lease = etcdctl.run("lease", "grant", "5").split(" ")[1];
+        String uri = "etcd://127.0.0.1:" + server.port() + "?lease=" + lease;
+        try (TestClient three = TestClient.of(uri);
+                TestClient four = TestClient.of(uri)) {
+            Request request = three.request(name, Demand.exclusive(), Duration.ofSeconds(5));
+            Grant held = three.grant(request);
+            Waiter waiter = four.enqueue(four.request(name, Demand.exclusive(), Duration.ofSeconds(5)));
+            assertThat(keys()).allMatch(key -> key.contains("/" + lease + "-"));
+            assertThat(three.renew(held)).isInstanceOf(RenewalAnswer.Extended.class);
+            three.release(held);
+            four.release(waiter.arrived());
+            assertThatThrownBy(() -> three.grant(name)).isInstanceOf(UnsupportedLockException.class);
+        }
+        assertThat(etcdctl.run("lease", "list")).contains(lease);
+        assertThat(keys()).isEmpty();
+    }
+
+    @Test
+    void aClientMayLeaveItsLeaseToExpire() {
+        TestClient three = TestClient.of("etcd://127.0.0.1:" + server.port() + "?orphan=true");
+        Grant grant = three.grant(name);
+        String lease = Long.toHexString(
+                ((Place) Objects.requireNonNull(grant.handle())).session().lease());
+        three.release(grant);
+        three.close();
+
+        assertThat(etcdctl.run("lease", "list")).contains(lease);
     }
 }

@@ -18,22 +18,14 @@ import org.junit.jupiter.api.Test;
 @DisplayName("TLS and logins of etcd")
 class SecurityTest {
 
-    /** A user who may do what docs/stores/etcd.md says it needs, and nothing else. */
     private static EtcdServer withUsers(String... arguments) {
         EtcdServer server = EtcdServer.builder().args(arguments).start();
-        Etcdctl admin = new Etcdctl(server.endpoint());
-        admin.run("user", "add", "root:secret");
-        admin.run("role", "add", "locks");
-        admin.run("role", "grant-permission", "locks", "readwrite", "--prefix", "holdfast/");
-        admin.run("user", "add", "app:p%ss");
-        admin.run("user", "grant-role", "app", "locks");
-        admin.run("user", "grant-role", "root", "root");
-        admin.run("auth", "enable");
+        Users.create(new Etcdctl(server.endpoint()));
         return server;
     }
 
     private static String uri(EtcdServer server) {
-        return "etcd://app:p%25ss@127.0.0.1:" + server.port();
+        return "etcd://" + Users.LOGIN + "@127.0.0.1:" + server.port();
     }
 
     @Test
