@@ -35,8 +35,8 @@ final class Failures implements IExecutionExceptionHandler, IParameterExceptionH
         if (failure instanceof LeaseLostException) {
             return end(Failure.LEASE_LOST, failure.getMessage());
         }
-        if (failure instanceof LockException) {
-            return end(Failure.STORE_UNREACHABLE, failure.getMessage() + because(failure));
+        if (failure instanceof LockException trouble) {
+            return end(Failure.STORE_UNREACHABLE, withoutPlaceholder(trouble) + because(failure));
         }
         if (System.getenv("HOLDFAST_DEBUG") != null) {
             failure.printStackTrace(output.messages());
@@ -52,14 +52,24 @@ final class Failures implements IExecutionExceptionHandler, IParameterExceptionH
         return failure.exitCode;
     }
 
-    /** The innermost cause, unless the message has it already. */
+    /** What the innermost cause says, unless the message says it already. */
     private static String because(Throwable failure) {
-        Throwable cause = failure;
-        while (cause.getCause() != null && cause.getCause() != cause) {
-            cause = cause.getCause();
+        String told = String.valueOf(failure.getMessage());
+        String reason = "";
+        for (Throwable cause = failure.getCause(); cause != null; cause = cause.getCause()) {
+            if (cause.getMessage() != null) {
+                reason = cause.getMessage().lines().findFirst().orElse("");
+            }
         }
-        String message = String.valueOf(cause.getMessage());
-        return cause == failure || String.valueOf(failure.getMessage()).contains(message) ? "" : " (" + message + ")";
+        return reason.isEmpty() || told.contains(reason) ? "" : " (" + reason + ")";
+    }
+
+    /** A request about many locks has no lock to name. */
+    private static String withoutPlaceholder(LockException failure) {
+        String name = failure.lockName();
+        return name.isEmpty() || name.equals("*")
+                ? failure.getMessage().replace(" of lock '" + name + "'", "").replace(" for lock '" + name + "'", "")
+                : failure.getMessage();
     }
 
     private static String sentence(String text) {

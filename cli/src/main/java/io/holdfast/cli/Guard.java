@@ -27,6 +27,8 @@ final class Guard implements AutoCloseable {
      *    marker is inherited by whatever the command starts and needs neither.
      * 3. The pid of the command, told to the guard, for systems without /proc.
      *
+     * What runs as another user (sudo) is beyond all three: its environment cannot be read, nor it be killed.
+     *
      * The guard ignores the signals that people and supervisors send to whole process groups, and starts without the
      * marker of an outer holdfast, so that an outer one that clears up does not disarm the inner one.
      */

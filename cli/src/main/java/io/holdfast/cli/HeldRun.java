@@ -66,8 +66,11 @@ final class HeldRun {
                         "lock '" + lost.name() + "' is lost: " + lost.detail() + ". Ending the command (TERM, then KILL"
                                 + " after " + LockText.span(grace) + ").",
                         Failure.LEASE_LOST.exitCode);
-                running.terminate(grace);
-                ended.complete(null);
+                try {
+                    running.terminate(grace);
+                } finally {
+                    ended.complete(null);
+                }
             });
             signals.relayTo(running);
             int exitCode = running.await();

@@ -8,6 +8,9 @@ import picocli.CommandLine;
 /** The {@code holdfast} command. */
 public final class Main {
 
+    /** What Java puts in the place of bytes it cannot decode. */
+    private static final char UNREADABLE = '\uFFFD';
+
     private Main() {}
 
     public static void main(String[] arguments) {
@@ -21,6 +24,14 @@ public final class Main {
         Invocation invocation = Invocation.of(arguments);
         Output output = new Output(
                 results, messages, invocation.own().contains("--json"), Redaction.of(arguments, System.getenv()));
+        if (Arrays.stream(arguments).anyMatch(argument -> argument.indexOf(UNREADABLE) >= 0)) {
+            // Different names would become one lock, and the command would get other words than were typed.
+            output.fail(
+                    Failure.USAGE,
+                    "an argument cannot be read in the character set of this locale. Set LC_ALL=C.UTF-8 and try again.",
+                    Failure.USAGE.exitCode);
+            return Failure.USAGE.exitCode;
+        }
         StderrLoggerFinder.sendWarningsTo(output);
         CommandLine commandLine = Commands.commandLine(invocation, output);
         int exitCode = commandLine.execute(invocation.own().toArray(String[]::new));

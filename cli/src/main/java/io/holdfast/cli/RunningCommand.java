@@ -15,6 +15,8 @@ final class RunningCommand {
     private static final String NAME_VARIABLE = "HOLDFAST_NAME";
     private static final String TOKEN_VARIABLE = "HOLDFAST_TOKEN";
     private static final String OUR_VARIABLES = "HOLDFAST_";
+    private static final String LOCALE_VARIABLE = "LC_ALL";
+    private static final String FORMER_LOCALE_VARIABLE = "HOLDFAST_FORMER_LC_ALL";
 
     private static final Path OWN_STAT = Path.of("/proc/self/stat");
     private static final int STAT_GROUP = 2;
@@ -37,6 +39,7 @@ final class RunningCommand {
         line.addAll(command);
         ProcessBuilder builder = new ProcessBuilder(line).inheritIO();
         Map<String, String> environment = builder.environment();
+        restoreLocale(environment);
         environment.keySet().removeIf(variable -> variable.startsWith(OUR_VARIABLES));
         environment.put(NAME_VARIABLE, name);
         environment.put(TOKEN_VARIABLE, Long.toString(token));
@@ -44,6 +47,16 @@ final class RunningCommand {
         Process process = builder.start();
         guard.watch(process.pid());
         return new RunningCommand(process, new RunFamily(process.toHandle(), guard.marker()));
+    }
+
+    /** The launcher gives Java a locale in which it can read every argument; the command gets its own back. */
+    private static void restoreLocale(Map<String, String> environment) {
+        String former = environment.get(FORMER_LOCALE_VARIABLE);
+        if (former != null && former.isEmpty()) {
+            environment.remove(LOCALE_VARIABLE);
+        } else if (former != null) {
+            environment.put(LOCALE_VARIABLE, former);
+        }
     }
 
     /** Waits for its end, whatever happens meanwhile, and returns its exit code, 128 + n for a signal. */

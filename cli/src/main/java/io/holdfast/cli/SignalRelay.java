@@ -1,5 +1,6 @@
 package io.holdfast.cli;
 
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicReference;
 import sun.misc.Signal;
@@ -11,6 +12,8 @@ import sun.misc.Signal;
 final class SignalRelay {
 
     private static final List<String> FORWARDED = List.of("TERM", "INT", "HUP", "USR1", "USR2");
+
+    private static final long IMPATIENCE_NANOS = Duration.ofSeconds(1).toNanos();
 
     private final Thread waiting;
     private final AtomicReference<State> state = new AtomicReference<>(new Waiting());
@@ -63,13 +66,15 @@ final class SignalRelay {
     private void receive(Signal signal) {
         State before = state.getAndUpdate(now -> now instanceof Relaying relaying
                 ? new Relaying(relaying.command, signal.getNumber())
-                : new Signalled(signal));
+                : new Signalled(signal, now instanceof Signalled first ? first.atNanos : System.nanoTime()));
         if (before instanceof Relaying relaying) {
             relaying.command.signal(signal.getName(), signal.getNumber());
         } else if (before instanceof Waiting) {
             waiting.interrupt();
-        } else {
-            // Asked twice: the store hangs, and nothing runs yet that would need care.
+        } else if (before instanceof Signalled first && System.nanoTime() - first.atNanos > IMPATIENCE_NANOS) {
+            // Asked again: the store hangs, and nothing runs yet that would need care. Not at once, for timeout(1)
+            // sends
+            // its signal twice, and a waiter that halts leaves its place in the queue behind.
             Runtime.getRuntime().halt(128 + signal.getNumber());
         }
     }
@@ -78,7 +83,7 @@ final class SignalRelay {
 
     private record Waiting() implements State {}
 
-    private record Signalled(Signal signal) implements State {}
+    private record Signalled(Signal signal, long atNanos) implements State {}
 
     private record Relaying(RunningCommand command, int lastSignal) implements State {}
 }

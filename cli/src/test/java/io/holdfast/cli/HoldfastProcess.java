@@ -90,7 +90,12 @@ final class HoldfastProcess implements AutoCloseable {
         signal(name, process.pid());
     }
 
-    static void signal(String name, long pid) {
+    /** TERM, also to one that may be gone already. */
+    void terminate() {
+        process.destroy();
+    }
+
+    private static void signal(String name, long pid) {
         try {
             assertThat(new ProcessBuilder("sh", "-c", "kill -" + name + " " + pid)
                             .inheritIO()

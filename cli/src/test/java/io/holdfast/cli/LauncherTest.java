@@ -16,6 +16,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 /** The script, if what it starts is built: a test that starts a build of what is being built would not end well. */
 @DisplayName("./holdfast")
@@ -55,6 +57,26 @@ class LauncherTest {
 
         assertThat(process.waitFor()).isZero();
         assertThat(Files.readString(directory.resolve("out")).strip()).isEqualTo(Long.toString(process.pid()));
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"", "C", "POSIX", "C.UTF-8"})
+    void keepsTextAndLocaleOfTheCommandAsTheyAre(String locale) throws Exception {
+        Done done = run(
+                List.of(
+                        LAUNCHER.toString(),
+                        "run",
+                        "锁",
+                        "--",
+                        "sh",
+                        "-c",
+                        "echo \"$HOLDFAST_NAME $1 ${LC_ALL-unset}\"",
+                        "sh",
+                        "für"),
+                Map.of("LC_ALL", locale, "LC_CTYPE", "", "LANG", ""));
+
+        assertThat(done.exitCode()).as(done.output()).isZero();
+        assertThat(done.output()).isEqualTo("锁 für " + (locale.isEmpty() ? "unset" : locale) + "\n");
     }
 
     @Test

@@ -200,6 +200,34 @@ class RunTest {
         }
     }
 
+    @Test
+    void refusesTextItCannotRead() {
+        var environment = Map.of("HOLDFAST_STORE", store(), "LC_ALL", "C");
+
+        var refused = HoldfastProcess.start(directory, environment, "run", "锁", "--", "true");
+
+        assertThat(refused.exitCode()).isEqualTo(64);
+        assertThat(refused.err()).contains("LC_ALL=C.UTF-8");
+    }
+
+    @Test
+    void leavesTheQueueAlsoWhenSignalledTwiceAtOnce() throws Exception {
+        try (Holdfast holdfast = Holdfast.connect(store());
+                Lease held = holdfast.lock("job").acquire()) {
+            var waiting = run("job", "--", "true");
+            await().atMost(Duration.ofSeconds(30))
+                    .until(() -> !holdfast.lock("job").inspect().waiters().isEmpty());
+
+            // As timeout(1) does.
+            waiting.signal("TERM");
+            waiting.terminate();
+
+            assertThat(waiting.exitCode()).isEqualTo(143);
+            assertThat(holdfast.lock("job").inspect().waiters()).isEmpty();
+            assertThat(held.isValid()).isTrue();
+        }
+    }
+
     private HoldfastProcess run(String... arguments) {
         String[] all = new String[arguments.length + 1];
         all[0] = "run";

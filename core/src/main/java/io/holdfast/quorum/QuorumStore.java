@@ -222,9 +222,9 @@ public final class QuorumStore implements TokenRaisingStore, AdministeredStore {
         for (QuorumNode node : nodes) {
             node.run(() -> cast(ballot, node, () -> askNode(node, request, grants, nodeDeadline)));
         }
-        List<Vote<Answer>> votes = ballot.await(nodeDeadline, this::isDecided);
+        ballot.await(nodeDeadline, this::isDecided);
+        List<Vote<Answer>> votes = waitForPrompt(ballot, request.ttl(), deadline);
         if (granted(votes) >= majority) {
-            votes = waitForPrompt(ballot, request.ttl(), deadline);
             Optional<Grant> grant = settleToken(request, votes, grants, baseNanos, deadline);
             if (grant.isPresent()) {
                 losses.put(request.owner(), new BitSet());
@@ -260,7 +260,10 @@ public final class QuorumStore implements TokenRaisingStore, AdministeredStore {
         return Ballot.count(votes, answer -> answer instanceof Answer.Granted);
     }
 
-    /** A majority is there. The others are worth a moment, each makes the lease more robust, unless they were slow before. */
+    /**
+     * It is decided. The others are worth a moment unless they were slow before: a grant makes the lease more robust, or must
+     * not be left behind by a try that failed.
+     */
     private List<Vote<Answer>> waitForPrompt(Ballot<Answer> ballot, Duration ttl, Deadline deadline) {
         Duration moment = nodeTimeout(ttl).dividedBy(PROMPT_SHARE);
         List<Vote<Answer>> votes = ballot.await(deadline.within(moment), so -> {

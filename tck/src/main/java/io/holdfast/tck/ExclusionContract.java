@@ -51,7 +51,7 @@ abstract class ExclusionContract extends StoreContract {
         DistributedLock theirs = client().lock(name(), shortLived());
 
         try (Lease lease = client().lock(name(), shortLived()).acquire()) {
-            assertThat(theirs.tryAcquire(shortTtl().multipliedBy(3))).isEmpty();
+            assertThat(theirs.tryAcquire(shortTtl().multipliedBy(2))).isEmpty();
             assertThat(lease.isValid()).isTrue();
         }
     }

@@ -93,11 +93,11 @@ abstract class NoGuessingContract extends StoreContract {
     @MethodSource("losses")
     void anUnansweredRenewalIsRepeatedWhileTheLeaseIsValid(Behaviour loss) throws Exception {
         ConcurrentLinkedQueue<LockEvent> events = new ConcurrentLinkedQueue<>();
-        Duration ttl = shortTtl().multipliedBy(4);
         StoreTap tap = tap().on(Operation.RENEW, once(loss));
         Holdfast client = client(tap, builder -> builder.listener(events::add));
 
-        try (Lease lease = client.lock(name(), shortLived().withTtl(ttl)).acquire()) {
+        try (Lease lease =
+                client.lock(name(), shortLived().withTtl(renewedTtl())).acquire()) {
             soon().until(() -> events.stream().anyMatch(LockEvent.Renewed.class::isInstance));
             assertThat(events).hasAtLeastOneElementOfType(LockEvent.RenewalFailing.class);
             assertThat(lease.isValid()).isTrue();

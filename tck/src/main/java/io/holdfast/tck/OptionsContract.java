@@ -55,7 +55,7 @@ abstract class OptionsContract extends StoreContract {
     void aFixedLeaseCanBeExtended() {
         DistributedLock fixed = client().lock(name(), shortLived().withRenewal(Renewal.NONE));
         try (Lease lease = fixed.tryAcquire().orElseThrow()) {
-            lease.extend(longTtl());
+            extendBeyondTtl(lease);
 
             StoreTap.pause(shortTtl().multipliedBy(3).dividedBy(2));
             assertThat(lease.isValid()).isTrue();

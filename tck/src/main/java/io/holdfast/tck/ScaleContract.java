@@ -64,7 +64,7 @@ abstract class ScaleContract extends StoreContract {
     void manyLeasesAreRenewedInFewRequestsAndNoneIsLost() {
         StoreTap tap = tap();
         Holdfast client = client(tap);
-        Duration ttl = shortTtl().multipliedBy(10);
+        Duration ttl = renewedTtl();
         List<Lease> leases = new ArrayList<>();
         for (int i = 0; i < 100; i++) {
             DistributedLock lock = client.lock(name("lock-" + i), longLived().withTtl(ttl));

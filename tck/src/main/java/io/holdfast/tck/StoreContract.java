@@ -7,14 +7,18 @@ import static org.junit.jupiter.api.Assumptions.assumeTrue;
 import io.holdfast.Demand;
 import io.holdfast.Holdfast;
 import io.holdfast.HoldfastBuilder;
+import io.holdfast.Lease;
 import io.holdfast.LockOptions;
 import io.holdfast.LockView;
+import io.holdfast.UnsupportedLockException;
 import io.holdfast.spi.QueueingStore;
 import io.holdfast.spi.StoreFactory;
 import io.holdfast.spi.StoreTraits;
 import java.time.Duration;
 import java.util.ArrayDeque;
+import java.util.Arrays;
 import java.util.Deque;
+import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
@@ -69,6 +73,12 @@ abstract class StoreContract {
     /** A ttl that passes soon. */
     Duration shortTtl() {
         return atLeastMinimum(subject().shortTtl());
+    }
+
+    /** A ttl in which a few renewals are seen soon, and which a busy machine can keep. */
+    Duration renewedTtl() {
+        Duration ttl = Duration.ofMillis(1500);
+        return ttl.compareTo(shortTtl()) < 0 ? shortTtl() : ttl;
     }
 
     /** A ttl that does not pass during a test. */
@@ -166,8 +176,24 @@ abstract class StoreContract {
         assumeTrue(traits().supports(demand), () -> "the " + traits().store() + " store cannot hold " + demand);
     }
 
+    /** Those the store supports; a lock, and several at once, it always does. */
+    List<Kind> supportedKinds() {
+        return Arrays.stream(Kind.values())
+                .filter(kind -> traits().supports(kind.needs()))
+                .toList();
+    }
+
     void assumeLingers() {
         assumeTrue(traits().lingers(), () -> "the " + traits().store() + " store cannot keep a released lock taken");
+    }
+
+    /** Extends beyond the ttl, or skips the test on a store that refuses that. */
+    void extendBeyondTtl(Lease lease) {
+        try {
+            lease.extend(longTtl());
+        } catch (UnsupportedLockException e) {
+            assumeTrue(false, e.getMessage());
+        }
     }
 
     // Other threads
