@@ -43,11 +43,12 @@ final class ByteLocks {
     }
 
     /** Tries until the deadline, and at least for a moment. */
-    static Optional<FileLock> take(FileChannel channel, TimeSource time, Deadline deadline) throws IOException {
+    static Optional<FileLock> take(FileChannel channel, Mode mode, TimeSource time, Deadline deadline)
+            throws IOException {
         long pause = FIRST_PAUSE_NANOS;
         long endNanos = time.nanoTime() + Math.max(deadline.remainingNanos(), LEAST_PATIENCE_NANOS);
         for (int tries = 0; ; tries++) {
-            Optional<FileLock> taken = attempt(channel, Mode.EXCLUSIVE);
+            Optional<FileLock> taken = attempt(channel, mode);
             if (taken.isPresent() || endNanos - time.nanoTime() <= 0) {
                 return taken;
             }

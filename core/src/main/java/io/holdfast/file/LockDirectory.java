@@ -1,5 +1,8 @@
 package io.holdfast.file;
 
+import static io.holdfast.file.ByteLocks.Mode.EXCLUSIVE;
+import static io.holdfast.file.ByteLocks.Mode.SHARED;
+
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.TimeSource;
 import java.io.IOException;
@@ -208,8 +211,8 @@ final class LockDirectory {
             if (guardMutex.getHoldCount() > 1) {
                 return task.run();
             }
-            FileLock guard =
-                    ByteLocks.take(ownFile.getChannel(), time, deadline).orElseThrow(this::busy);
+            FileLock guard = ByteLocks.take(ownFile.getChannel(), EXCLUSIVE, time, deadline)
+                    .orElseThrow(this::busy);
             try {
                 return task.run();
             } finally {
@@ -277,8 +280,12 @@ final class LockDirectory {
                     return Optional.of(open.lock());
                 }
             }
-            // No client of ours has it open, and none can while we have the mutex, so closing it unlocks nothing.
+            // No client of ours has it open, and none can while we have the mutex; the lock keeps out other copies of
+            // this
+            // class in the JVM, whose guard closing would drop.
             try (RandomAccessFile bytes = new RandomAccessFile(file.toFile(), "r")) {
+                TimeSource time = TimeSource.system();
+                ByteLocks.take(bytes.getChannel(), SHARED, time, Deadline.after(time, CLOSE_PATIENCE));
                 String lock = LockFileFormat.lockIn(bytes, file);
                 return FileNames.of(lock).equals(file.getFileName().toString()) ? Optional.of(lock) : Optional.empty();
             }

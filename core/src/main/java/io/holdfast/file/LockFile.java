@@ -325,7 +325,7 @@ final class LockFile {
         try {
             waiters.forgetAll();
             if (file != null) {
-                ByteLocks.take(file.getChannel(), time, deadline);
+                ByteLocks.take(file.getChannel(), EXCLUSIVE, time, deadline);
             }
             closeFile();
         } catch (IOException e) {
@@ -346,7 +346,7 @@ final class LockFile {
             if (file == null) {
                 directory.guarded(time, deadline, this::open);
             }
-            FileLock guard = ByteLocks.take(Objects.requireNonNull(file).getChannel(), time, deadline)
+            FileLock guard = ByteLocks.take(Objects.requireNonNull(file).getChannel(), EXCLUSIVE, time, deadline)
                     .orElseThrow(this::busy);
             try {
                 if (isInPlace()) {
