@@ -21,7 +21,7 @@ final class ByteLocks {
 
     private static final int SPINS = 30;
     private static final long FIRST_PAUSE_NANOS = 20_000;
-    private static final long LONGEST_PAUSE_NANOS = 1_000_000;
+    private static final long LONGEST_PAUSE_NANOS = 4_000_000;
 
     /** A guard is had for microseconds: who has no time left shall not hear of trouble because of it. */
     private static final long LEAST_PATIENCE_NANOS = 20_000_000;

@@ -81,8 +81,12 @@ record Entry(
         return expiresNanos - nowNanos <= 0;
     }
 
+    boolean isOf(OwnerId anOwner) {
+        return owner.number() == anOwner.number() && owner.client().equals(anOwner.client());
+    }
+
     boolean isHeldBy(OwnerId anOwner) {
-        return state == State.HELD && owner.equals(anOwner);
+        return state == State.HELD && isOf(anOwner);
     }
 
     boolean needsLife() {

@@ -211,12 +211,14 @@ final class LockDirectory {
             if (guardMutex.getHoldCount() > 1) {
                 return task.run();
             }
-            FileLock guard = ByteLocks.take(ownFile.getChannel(), EXCLUSIVE, time, deadline)
-                    .orElseThrow(this::busy);
+            Optional<FileLock> guard = ByteLocks.take(ownFile.getChannel(), EXCLUSIVE, time, deadline);
+            if (guard.isEmpty()) {
+                throw busy();
+            }
             try {
                 return task.run();
             } finally {
-                guard.release();
+                guard.get().release();
             }
         } finally {
             guardMutex.unlock();

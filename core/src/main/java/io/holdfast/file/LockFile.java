@@ -23,7 +23,9 @@ import java.time.Duration;
 import java.time.Instant;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.OptionalLong;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -39,8 +41,9 @@ final class LockFile {
      * The table (tickets in order of arrival, holders among them, the last token) is what counts. Whoever changes it has
      * first the mutex, which keeps out the threads of this JVM, then the guard, a locked byte of the file, which keeps
      * out other processes. Under the guard: read the table, drop what has expired, apply the change, let in who is next
-     * and write. So whoever ends something hands the lock on in the same step; those who wait only look whether the
-     * generation has moved, without the guard.
+     * and write. So whoever ends something hands the lock on in the same step. Those who wait only read, without the
+     * guard: a table that adds up was current a moment ago, and one that does not is read again under the guard. (When
+     * every waiter took the guard at every change, fifty waiting processes kept the one that wanted to release from it.)
      *
      * POSIX locks belong to a process, not to a descriptor. Two consequences shape everything here:
      *
@@ -90,6 +93,8 @@ final class LockFile {
     private final Path path;
     private final LockFileFormat format;
 
+    private final Predicate<Entry> isDead;
+
     /** How many are about to use it. Guarded by the directory's mutex. */
     int borrowers;
 
@@ -97,8 +102,12 @@ final class LockFile {
     // All below is guarded by the mutex.
     private @Nullable RandomAccessFile file;
     private @Nullable Object inode;
-    /** The table as it was when we last had the guard. */
+    /** The table as we last read or wrote it. */
     private @Nullable Table known;
+
+    private boolean hasWritten;
+    /** The table's number when a look last found somebody to be dropped. */
+    private OptionalLong untidySince = OptionalLong.empty();
 
     private final LocalWaiters waiters = new LocalWaiters();
 
@@ -113,6 +122,7 @@ final class LockFile {
         this.lock = lock;
         this.path = directory.path().resolve(FileNames.of(lock));
         this.format = new LockFileFormat(path, lock, directory.boot());
+        this.isDead = entry -> directory.life().isDead(entry);
     }
 
     String lock() {
@@ -127,6 +137,13 @@ final class LockFile {
     <T> T change(TimeSource time, Deadline deadline, Change<T> change) {
         takeMutex(deadline);
         try {
+            if (file == null) {
+                directory.guarded(time, deadline, this::open);
+            }
+            Optional<T> nothingChanged = rehearse(time.nanoTime(), change);
+            if (nothingChanged.isPresent()) {
+                return nothingChanged.get();
+            }
             FileLock guard = takeGuard(time, deadline);
             T result;
             try {
@@ -146,6 +163,30 @@ final class LockFile {
         }
     }
 
+    /**
+     * The result if there is nothing to write, so that who only looks needs no guard. Who writes does it all again under
+     * the guard, and quickly: by now its classes are loaded and its lambdas linked, which takes a new JVM milliseconds.
+     * (When fifty processes started at once on two cores and did that under the guard, the last ones waited for it beyond
+     * their deadlines. So between taking and releasing it there is also no equals of a record and no method reference of
+     * its own, both linked at first use.)
+     */
+    private <T> Optional<T> rehearse(long nowNanos, Change<T> change) throws IOException {
+        if (!readUnguarded()) {
+            return Optional.empty();
+        }
+        Table copy = Objects.requireNonNull(known).copy();
+        copy.expire(nowNanos);
+        T result = change.apply(copy, nowNanos);
+        copy.letIn(isDead);
+        if (!copy.isChanged()) {
+            return Optional.of(result);
+        }
+        if (!hasWritten) {
+            format.update(copy.written());
+        }
+        return Optional.empty();
+    }
+
     private <T> T changeGuarded(long nowNanos, Change<T> change) throws IOException {
         RandomAccessFile bytes = Objects.requireNonNull(file);
         Table before = known;
@@ -154,7 +195,7 @@ final class LockFile {
         Table table = content.sameBoot() ? content.table() : afterBoot(content.table(), nowNanos);
         table.expire(nowNanos);
         T result = change.apply(table, nowNanos);
-        table.letIn(directory.life()::isDead);
+        table.letIn(isDead);
         if (table.isChanged()) {
             Table next = table.written();
             LockFileFormat.Update update = format.update(next);
@@ -165,6 +206,7 @@ final class LockFile {
                 throw new UnknownOutcomeException(lock, "writing " + path + " failed halfway: " + e.getMessage(), e);
             }
             table = next;
+            hasWritten = true;
         }
         known = table;
         return result;
@@ -192,7 +234,7 @@ final class LockFile {
         try {
             Entry entry = change(time, deadline, (table, now) -> {
                 table.append(Entry.waiting(request, directory.life().id(), now));
-                table.letIn(directory.life()::isDead);
+                table.letIn(isDead);
                 return table.get(table.entries().size() - 1);
             });
             if (entry.state() == State.WAITING) {
@@ -231,12 +273,12 @@ final class LockFile {
             if (waiters.isEmpty()) {
                 return new Look(false, Integer.MAX_VALUE);
             }
-            boolean moved = mayHaveMoved(time.nanoTime());
-            if (moved) {
+            Table before = known;
+            if (!readUnguarded() || isForUsToTidy(time.nanoTime())) {
                 change(time, Deadline.after(time, LOOK_PATIENCE), (table, now) -> table);
             }
-            Table table = known;
-            return new Look(moved, table == null ? 0 : waiters.firstPlace(table));
+            Table now = known;
+            return new Look(now != before, now == null ? 0 : waiters.firstPlace(now));
         } catch (IOException | LockException e) {
             if (e.getCause() instanceof BusyException) {
                 return new Look(false, 0);
@@ -249,14 +291,36 @@ final class LockFile {
         }
     }
 
-    private boolean mayHaveMoved(long nowNanos) throws IOException {
-        Table table = known;
-        if (table == null || file == null || !format.isAt(table.generation(), file) || !isInPlace()) {
-            return true;
+    /** Whether it could: half a change by somebody else, or a bad file, is for a look under the guard to tell apart. */
+    private boolean readUnguarded() throws IOException {
+        RandomAccessFile bytes = file;
+        if (bytes == null) {
+            return false;
         }
+        try {
+            LockFileFormat.Content content = format.read(bytes, known);
+            if (!content.sameBoot() || !isInPlace()) {
+                return false;
+            }
+            if (content.table() != known) {
+                known = content.table();
+                waiters.tell(content.table());
+            }
+            return true;
+        } catch (CorruptFileException e) {
+            return false;
+        }
+    }
+
+    /** Whether somebody is to be dropped, and by us: who is next does it at once, others if it is not done for a while. */
+    private boolean isForUsToTidy(long nowNanos) {
+        Table table = Objects.requireNonNull(known);
         ProofOfLife life = directory.life();
-        return table.entries().stream()
+        boolean untidy = table.entries().stream()
                 .anyMatch(entry -> entry.isExpired(nowNanos) || (entry.state() == State.HELD && life.isDead(entry)));
+        boolean again = untidySince.equals(OptionalLong.of(table.generation()));
+        untidySince = untidy ? OptionalLong.of(table.generation()) : OptionalLong.empty();
+        return untidy && (again || waiters.firstPlace(table) == 0);
     }
 
     /** Unlinks the file if nothing was in it for that long. */
@@ -270,7 +334,7 @@ final class LockFile {
                 FileLock guard = takeGuard(time, deadline);
                 try {
                     FileTime lastChange = Files.getLastModifiedTime(path);
-                    changeGuarded(time.nanoTime(), (table, now) -> table.removeIf(directory.life()::isDead));
+                    changeGuarded(time.nanoTime(), (table, now) -> table.removeIf(isDead));
                     if (!isIdle(lastChange, idleFor)) {
                         return false;
                     }
@@ -346,14 +410,19 @@ final class LockFile {
             if (file == null) {
                 directory.guarded(time, deadline, this::open);
             }
-            FileLock guard = ByteLocks.take(Objects.requireNonNull(file).getChannel(), EXCLUSIVE, time, deadline)
-                    .orElseThrow(this::busy);
+            Optional<FileLock> taken =
+                    ByteLocks.take(Objects.requireNonNull(file).getChannel(), EXCLUSIVE, time, deadline);
+            if (taken.isEmpty()) {
+                throw busy();
+            }
+            FileLock guard = taken.get();
             try {
                 if (isInPlace()) {
                     return guard;
                 }
                 // Unlinked while we waited. Closing gives the guard back.
                 closeFile();
+                directory.renewLife();
             } catch (IOException e) {
                 release(guard);
                 throw e;
@@ -362,7 +431,6 @@ final class LockFile {
     }
 
     private RandomAccessFile open() throws IOException {
-        directory.renewLife();
         format.reset();
         RandomAccessFile opened = directory.openFile(path, format);
         file = opened;

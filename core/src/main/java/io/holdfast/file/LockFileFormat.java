@@ -58,7 +58,14 @@ final class LockFileFormat {
 
     private static final Head NONE = new Head(0, TABLES_AT, 0, 0);
 
-    private record Head(long generation, long at, int length, int checksum) {}
+    private record Head(long generation, long at, int length, int checksum) {
+        boolean sameAs(Head other) {
+            return generation == other.generation
+                    && at == other.at
+                    && length == other.length
+                    && checksum == other.checksum;
+        }
+    }
 
     /** What was read; {@code sameBoot} is whether its times count on the clock of today. */
     record Content(Table table, boolean sameBoot) {}
@@ -100,13 +107,6 @@ final class LockFileFormat {
         return new String(bytes, in.position(), nameLength, StandardCharsets.UTF_8);
     }
 
-    /** Reads without the guard: says whether a look under the guard may find anything new. */
-    boolean isAt(long generation, RandomAccessFile file) throws IOException {
-        byte[] bytes = new byte[HEAD_BYTES];
-        return readFully(file, HEAD_AT, bytes) == HEAD_BYTES
-                && ByteBuffer.wrap(bytes).getLong() == generation;
-    }
-
     /** Reads the current table; {@code known} is returned again if it still is the current one. */
     Content read(RandomAccessFile file, @Nullable Table known) throws IOException {
         int length = readFully(file, 0, buffer);
@@ -114,11 +114,11 @@ final class LockFileFormat {
             throw new CorruptFileException(path, whyNotOurs(length));
         }
         Head now = decodeHead(ByteBuffer.wrap(buffer, HEAD_AT, HEAD_BYTES));
-        if (known != null && now.equals(head) && known.generation() == now.generation()) {
+        if (known != null && now.sameAs(head) && known.generation() == now.generation()) {
             return new Content(known, true);
         }
         // Not forgotten by the next read: the state before was the true one, and somebody may hold the lock by it.
-        if (now.generation() < head.generation() || (now.generation() == head.generation() && !now.equals(head))) {
+        if (now.generation() < head.generation() || (now.generation() == head.generation() && !now.sameAs(head))) {
             throw new CorruptFileException(path, "went back to an earlier state: was a copy put in its place?");
         }
         byte[] table = buffer;

@@ -52,6 +52,10 @@ final class Table {
         return changed;
     }
 
+    Table copy() {
+        return new Table(generation, lastToken, entries);
+    }
+
     /** The same as it stands in the file after it was written. */
     Table written() {
         return new Table(generation + 1, lastToken, entries);
@@ -59,10 +63,7 @@ final class Table {
 
     OptionalInt find(OwnerId owner) {
         for (int i = 0; i < entries.size(); i++) {
-            OwnerId other = entries.get(i).owner();
-            if (other.number() == owner.number()
-                    && other.equals(owner)
-                    && entries.get(i).needsLife()) {
+            if (entries.get(i).isOf(owner) && entries.get(i).needsLife()) {
                 return OptionalInt.of(i);
             }
         }

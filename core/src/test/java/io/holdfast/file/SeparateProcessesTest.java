@@ -235,9 +235,11 @@ class SeparateProcessesTest {
         assertThat(stopped.ask("jam job")).isEqualTo("jammed");
         Deadline brief = Deadline.after(TimeSource.system(), Duration.ofMillis(300));
 
-        assertThatThrownBy(() -> here.store.attempt(here.request("job", Demand.exclusive(), TTL), brief))
+        assertThatThrownBy(() -> here.store.release(held, Duration.ZERO, brief))
                 .isInstanceOf(StoreUnavailableException.class)
                 .hasMessageContaining("guard");
+        assertThat(here.attempt("job")).isInstanceOf(Answer.Refused.class);
+        assertThat(here.view("job").isHeld()).isTrue();
         here.release(here.take("other"));
         stopped.close();
 
