@@ -13,6 +13,7 @@ import io.holdfast.tck.LockStoreContract;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.AfterAll;
@@ -25,6 +26,9 @@ import org.junit.jupiter.api.TestInstance.Lifecycle;
 
 @DisplayName("Conformance: Redis in other shapes")
 class TopologyConformanceTest {
+
+    /** Several servers share two cores with everything else. */
+    private static final Duration SHORT_TTL = Duration.ofMillis(600);
 
     static StoreFactory store(String uri) {
         return new RedisStores().store(StoreUri.parse(uri));
@@ -73,6 +77,11 @@ class TopologyConformanceTest {
         }
 
         @Override
+        public Duration shortTtl() {
+            return SHORT_TTL;
+        }
+
+        @Override
         public StoreFactory store() {
             return TopologyConformanceTest.store(sentinelUri(set));
         }
@@ -92,6 +101,11 @@ class TopologyConformanceTest {
         @AfterAll
         void stop() {
             cluster.close();
+        }
+
+        @Override
+        public Duration shortTtl() {
+            return SHORT_TTL;
         }
 
         @Override
@@ -121,6 +135,11 @@ class TopologyConformanceTest {
         }
 
         @Override
+        public Duration shortTtl() {
+            return SHORT_TTL;
+        }
+
+        @Override
         public StoreFactory store() {
             return TopologyConformanceTest.store("rediss://holdfast:secret@127.0.0.1:" + server.port() + "?tls-ca="
                     + material.authorityCertificate());
@@ -145,6 +164,11 @@ class TopologyConformanceTest {
         }
 
         @Override
+        public Duration shortTtl() {
+            return SHORT_TTL;
+        }
+
+        @Override
         public StoreFactory store() {
             return TopologyConformanceTest.store(sentinelUri(set));
         }
@@ -165,6 +189,11 @@ class TopologyConformanceTest {
         @AfterAll
         void stop() {
             cluster.close();
+        }
+
+        @Override
+        public Duration shortTtl() {
+            return SHORT_TTL;
         }
 
         @Override
@@ -192,6 +221,11 @@ class TopologyConformanceTest {
         @AfterAll
         void stop() {
             server.close();
+        }
+
+        @Override
+        public Duration shortTtl() {
+            return SHORT_TTL;
         }
 
         @Override
