@@ -1,12 +1,16 @@
 package io.holdfast.cli;
 
+import io.holdfast.spi.StoreProvider;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.PrintStream;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Comparator;
+import java.util.ServiceLoader;
 import java.util.stream.Stream;
 
 /** Runs the usual commands once, so that the launcher can archive the classes a start needs. */
@@ -25,9 +29,24 @@ final class Rehearsal {
             Main.run(nowhere, nowhere, "show", "--store", store, "rehearsal", "--json");
             Main.run(nowhere, nowhere, "run", "--help");
             Main.run(nowhere, nowhere, "--help");
+            callServers(nowhere);
         } finally {
             delete(directory);
         }
+    }
+
+    /** Knocks for every kind of server where there is none: that takes most of what talking to one takes. */
+    private static void callServers(PrintStream nowhere) throws IOException {
+        int freePort;
+        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
+            freePort = socket.getLocalPort();
+        }
+        ServiceLoader.load(StoreProvider.class).stream()
+                .map(provider -> provider.get().example())
+                .filter(example -> example.contains("://"))
+                .map(example -> example.replaceFirst("//[^/?]*", "//127.0.0.1:" + freePort))
+                .parallel()
+                .forEach(store -> Main.run(nowhere, nowhere, "ls", "--store", store));
     }
 
     private static void delete(Path directory) throws IOException {
