@@ -37,10 +37,12 @@ final class HoldfastProcess implements AutoCloseable {
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-XX:+UseSerialGC",
                 "-XX:TieredStopAtLevel=1",
-                "-Xmx128m",
-                "-cp",
-                System.getProperty("java.class.path"),
-                Main.class.getName()));
+                "-Xmx128m"));
+        if (Runtime.version().feature() >= 24) {
+            // As the launcher does: client libraries do what these versions warn of.
+            line.addAll(List.of("--enable-native-access=ALL-UNNAMED", "--sun-misc-unsafe-memory-access=allow"));
+        }
+        line.addAll(List.of("-cp", System.getProperty("java.class.path"), Main.class.getName()));
         line.addAll(List.of(arguments));
         try {
             Path out = Files.createTempFile(directory, "out", ".txt");
