@@ -108,6 +108,15 @@ final class Session {
         return ttl;
     }
 
+    /**
+     * What a renewal may ask for: the ttl, and the margin by which a lease ends before it. Who extends a lease by its own
+     * ttl gets what a fresh one has, a margin less; beyond that there is nothing to give.
+     */
+    Duration longestAsked() {
+        Duration margin = ttl.dividedBy(99).plusMillis(4);
+        return ttl.plus(margin.compareTo(settings.tick()) < 0 ? settings.tick() : margin);
+    }
+
     WatchHub hub() {
         return hub;
     }

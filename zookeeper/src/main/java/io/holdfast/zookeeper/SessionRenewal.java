@@ -102,7 +102,7 @@ final class SessionRenewal {
             return new RenewalAnswer.Unsettled(failure);
         }
         Session session = place.session();
-        if (renewal.ttl().compareTo(session.ttl()) > 0) {
+        if (renewal.ttl().compareTo(session.longestAsked()) > 0) {
             return new RenewalAnswer.Unsettled(new UnsupportedLockException(
                     place.lock(),
                     "its ttl is the timeout of its ZooKeeper session, " + session.ttl()
