@@ -212,7 +212,7 @@ class FileStoreTest {
     @Test
     void anExpiredGrantPassesOnAndItsOwnerCanNeitherRenewNorRelease() {
         Grant expiring = one.take("job", Demand.exclusive(), SHORT);
-        Grant next = two.queue("job").outcome().join();
+        Grant next = two.want("job", TTL).join();
 
         assertThat(next.token()).isGreaterThan(expiring.token());
         assertThat(System.nanoTime()).isGreaterThanOrEqualTo(expiring.baseNanos() + SHORT.toNanos());
