@@ -264,7 +264,8 @@ final class EtcdStore implements QueueingStore, DowngradingStore, AdministeredSt
         sessions.move(place, own);
         place.mayMoveTo(null);
         place.keep(own.baseNanos(), own.ttl());
-        return new RenewalAnswer.Extended(own.baseNanos(), own.ttl());
+        // What was asked for; that etcd counts whole seconds shall not make it longer.
+        return new RenewalAnswer.Extended(own.baseNanos(), ttl);
     }
 
     @Override

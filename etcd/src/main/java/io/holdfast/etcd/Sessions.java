@@ -87,9 +87,7 @@ final class Sessions implements AutoCloseable {
         long kind = settings.lease().isPresent() ? GIVEN : seconds(ttl);
         Session known = common.get(kind);
         long now = context.time().nanoTime();
-        if (known != null
-                && !known.isOver()
-                && now - known.baseNanos() < known.ttl().toNanos() / 3 * 2) {
+        if (known != null && isFresh(known, now)) {
             requireTtl(known, lockName, ttl);
             known.used(now);
             return known;
@@ -260,8 +258,15 @@ final class Sessions implements AutoCloseable {
             if (!isFresh(known, context.time().nanoTime())) {
                 extend(known, List.of(), deadline);
             }
-            if (isFresh(known, context.time().nanoTime())) {
+            long now = context.time().nanoTime();
+            if (isFresh(known, now)) {
                 return known;
+            }
+            if (!known.isOver() && !known.isExpired(now)) {
+                // Others may hold locks through it yet: theirs is not to be lost because ours cannot be had.
+                throw RpcFailure.of(
+                        Status.UNAVAILABLE.withDescription("etcd is changing its leader, the lease waits for it"),
+                        false);
             }
             lose(known, LossReason.EXPIRED, "its " + known + " was not extended in time");
         }

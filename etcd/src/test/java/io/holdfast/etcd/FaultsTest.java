@@ -148,6 +148,27 @@ class FaultsTest {
     }
 
     @Test
+    void whoAsksWhileNothingCanBeExtendedIsRefusedAndCostsNobodyHisLease() {
+        try (Meddler meddler = new Meddler(server.port());
+                TestClient meddled = meddler.client()) {
+            Duration ttl = Duration.ofSeconds(6);
+            Grant held = meddled.grant(meddled.request(name, Demand.exclusive(), ttl));
+            meddler.keepAlives = kept -> kept.toBuilder()
+                    .setHeader(kept.getHeader().toBuilder()
+                            .setRaftTerm(kept.getHeader().getRaftTerm() - 1))
+                    .build();
+            Session session = ((Place) Objects.requireNonNull(held.handle())).session();
+            await().until(() -> System.nanoTime() - session.baseNanos() > ttl.toNanos() / 2);
+
+            assertThatThrownBy(() -> meddled.attempt(meddled.request(name + "-other", Demand.exclusive(), ttl)))
+                    .isInstanceOf(StoreUnavailableException.class);
+            meddler.keepAlives = kept -> kept;
+            assertThat(meddled.renew(held)).isInstanceOf(RenewalAnswer.Extended.class);
+            assertThat(meddled.losses).isEmpty();
+        }
+    }
+
+    @Test
     void aLeaderThatDoesNotKnowALeaseYetIsNotBelieved() {
         try (Meddler meddler = new Meddler(server.port());
                 TestClient meddled = meddler.client()) {

@@ -6,6 +6,7 @@ import io.holdfast.servers.TlsClients;
 import io.holdfast.servers.TlsMaterial;
 import io.holdfast.spi.StoreFactory;
 import io.holdfast.spi.StoreUri;
+import io.holdfast.tck.CoreStoreContract;
 import io.holdfast.tck.LockStoreContract;
 import java.time.Duration;
 import java.util.stream.Collectors;
@@ -57,7 +58,7 @@ class TopologyConformanceTest {
     @Nested
     @TestInstance(Lifecycle.PER_CLASS)
     @DisplayName("TLS with client certificates, and a login with the least rights")
-    class Secured extends LockStoreContract {
+    class Secured extends CoreStoreContract {
 
         private final TlsMaterial tls = TlsMaterial.generate();
         private EtcdServer server;
@@ -66,7 +67,7 @@ class TopologyConformanceTest {
         void start() {
             server = EtcdServer.builder()
                     .tls(tls, TlsClients.CERTIFIED)
-                    .args("--auth-token-ttl", "2")
+                    .args("--auth-token-ttl", "2", "--bcrypt-cost", "4")
                     .start();
             Users.create(new Etcdctl(
                     server.endpoint(),
