@@ -2,7 +2,6 @@ package io.holdfast.quorum;
 
 import io.holdfast.LockException;
 import io.holdfast.LockView;
-import io.holdfast.LossReason;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.UnknownOutcomeException;
 import io.holdfast.UnsupportedLockException;
@@ -13,7 +12,6 @@ import io.holdfast.spi.Answer;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.Grant;
 import io.holdfast.spi.LockStore;
-import io.holdfast.spi.OwnerId;
 import io.holdfast.spi.ReleaseAnswer;
 import io.holdfast.spi.RenewalAnswer;
 import io.holdfast.spi.RenewalRequest;
@@ -25,7 +23,6 @@ import io.holdfast.spi.TokenRaisingStore;
 import io.holdfast.spi.Withdrawal;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.BitSet;
 import java.util.Collections;
 import java.util.Comparator;
 import java.util.HashMap;
@@ -34,7 +31,6 @@ import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -88,10 +84,10 @@ public final class QuorumStore implements TokenRaisingStore, AdministeredStore {
     private final Optional<Duration> nodeTimeout;
     private final StoreContext context;
     private final StoreTraits traits;
-    private final Map<OwnerId, BitSet> losses;
+    private final LossTally losses;
 
     private QuorumStore(
-            List<QuorumNode> nodes, Optional<Duration> nodeTimeout, StoreContext context, Map<OwnerId, BitSet> losses) {
+            List<QuorumNode> nodes, Optional<Duration> nodeTimeout, StoreContext context, LossTally losses) {
         this.nodes = nodes;
         this.majority = nodes.size() / 2 + 1;
         this.nodeTimeout = nodeTimeout;
@@ -135,7 +131,7 @@ public final class QuorumStore implements TokenRaisingStore, AdministeredStore {
 
         @Override
         public LockStore open(StoreContext context) {
-            Map<OwnerId, BitSet> losses = new ConcurrentHashMap<>();
+            LossTally losses = new LossTally(context.time());
             List<QuorumNode> nodes = new ArrayList<>();
             for (int i = 0; i < stores.size(); i++) {
                 LockStore store = stores.get(i).open(nodeContext(context, i, losses));
@@ -150,7 +146,7 @@ public final class QuorumStore implements TokenRaisingStore, AdministeredStore {
             return new QuorumStore(List.copyOf(nodes), nodeTimeout, context, losses);
         }
 
-        private StoreContext nodeContext(StoreContext context, int node, Map<OwnerId, BitSet> losses) {
+        private StoreContext nodeContext(StoreContext context, int node, LossTally losses) {
             int spare = stores.size() - (stores.size() / 2 + 1);
             return new StoreContext(
                     context.clientId(),
@@ -158,25 +154,11 @@ public final class QuorumStore implements TokenRaisingStore, AdministeredStore {
                     context.time(),
                     context.timer(),
                     context.background(),
-                    (owner, reason, detail) -> lost(context, losses, node, spare, owner, reason, detail));
-        }
-
-        private static void lost(
-                StoreContext context,
-                Map<OwnerId, BitSet> losses,
-                int node,
-                int spare,
-                OwnerId owner,
-                LossReason reason,
-                String detail) {
-            BitSet lostAt = losses.computeIfPresent(owner, (key, known) -> {
-                BitSet more = (BitSet) known.clone();
-                more.set(node);
-                return more;
-            });
-            if (lostAt != null && lostAt.cardinality() > spare) {
-                context.losses().lost(owner, reason, detail);
-            }
+                    (owner, reason, detail) -> {
+                        if (losses.lost(owner, node) > spare) {
+                            context.losses().lost(owner, reason, detail);
+                        }
+                    });
         }
     }
 
@@ -227,7 +209,7 @@ public final class QuorumStore implements TokenRaisingStore, AdministeredStore {
         if (granted(votes) >= majority) {
             Optional<Grant> grant = settleToken(request, votes, grants, baseNanos, deadline);
             if (grant.isPresent()) {
-                losses.put(request.owner(), new BitSet());
+                losses.track(request);
                 return new Answer.Granted(grant.get());
             }
         }
@@ -456,6 +438,7 @@ public final class QuorumStore implements TokenRaisingStore, AdministeredStore {
                     .map(RenewalAnswer.Extended::ttl)
                     .min(Duration::compareTo)
                     .orElseThrow();
+            losses.renewed(renewal.claim().request());
             return new RenewalAnswer.Extended(baseNanos, ttl);
         }
         String said = said(
@@ -468,7 +451,7 @@ public final class QuorumStore implements TokenRaisingStore, AdministeredStore {
                 answers ->
                         answers.get(i).map(a -> a instanceof RenewalAnswer.Gone).orElse(true));
         if (gone > nodes.size() - majority) {
-            losses.remove(renewal.claim().request().owner());
+            losses.forget(renewal.claim().request().owner());
             return new RenewalAnswer.Gone("fewer than " + majority + " nodes still have it (" + said + ")");
         }
         return new RenewalAnswer.Unsettled(new UnknownOutcomeException(
@@ -483,7 +466,7 @@ public final class QuorumStore implements TokenRaisingStore, AdministeredStore {
         Request request = grant.request();
         NodeGrants grants = grantsOf(grant);
         grants.end();
-        losses.remove(request.owner());
+        losses.forget(request.owner());
         Deadline nodeDeadline = nodeDeadline(request.ttl(), deadline);
         Ballot<ReleaseAnswer> ballot = new Ballot<>(nodes.size());
         for (QuorumNode node : nodes) {
@@ -520,7 +503,7 @@ public final class QuorumStore implements TokenRaisingStore, AdministeredStore {
 
     @Override
     public Withdrawal withdraw(Request request, Deadline deadline) {
-        losses.remove(request.owner());
+        losses.forget(request.owner());
         List<Vote<Withdrawal>> votes = ask(
                 nodeDeadline(request.ttl(), deadline),
                 node -> node.store().withdraw(request, nodeDeadline(request.ttl(), deadline)));
