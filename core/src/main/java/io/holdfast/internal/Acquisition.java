@@ -294,6 +294,7 @@ final class Acquisition extends Gate.Entry<Holding> {
         }
         rung = false;
         Request request = client.newRequest(terms);
+        long askedNanos = now();
         Answer answer;
         try {
             answer = request(request);
@@ -313,7 +314,11 @@ final class Acquisition extends Gate.Entry<Holding> {
         terms.site().outage.isOver();
         if (answer instanceof Answer.Granted granted) {
             place = null;
-            complete(granted.grant());
+            if (wasExtendedBefore(granted.grant(), askedNanos)) {
+                confirm(granted.grant());
+            } else {
+                complete(granted.grant());
+            }
         } else if (answer instanceof Answer.Refused refusal) {
             pause(refusal);
         } else if (answer instanceof Answer.Queued queued) {
@@ -361,6 +366,11 @@ final class Acquisition extends Gate.Entry<Holding> {
         }
         giveUpIfLate("the lock stayed taken");
         return false;
+    }
+
+    /** On stores with sessions a grant has the session's base; a lease nobody renews is owed its whole ttl. */
+    private boolean wasExtendedBefore(Grant grant, long askedNanos) {
+        return terms.options().renewal() == Renewal.NONE && grant.baseNanos() - askedNanos < 0;
     }
 
     /** A pushed grant may have been long on its way: is enough of it left, and will anybody renew it? */
