@@ -19,9 +19,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 
-/** The memory store behind a network that can be cut, with a count of what crosses it. */
+/** The memory store behind a network that can be cut, with hooks around its requests and a count of what crosses it. */
 final class FaultyStore implements QueueingStore {
 
     enum Network {
@@ -34,13 +35,24 @@ final class FaultyStore implements QueueingStore {
 
     volatile Network network = Network.UP;
     volatile Runnable beforeAnswer = () -> {};
+    volatile Runnable beforeAsk = () -> {};
+    volatile Consumer<Request> afterAsk = request -> {};
+    volatile Runnable beforeRelease = () -> {};
+    volatile Runnable beforeClose = () -> {};
+    /** Attempts and requests for a place in line, whether they arrived or not. */
+    final AtomicInteger asks = new AtomicInteger();
+    /** Releases that were answered. */
+    final AtomicInteger releases = new AtomicInteger();
+
     final AtomicInteger requests = new AtomicInteger();
     final AtomicInteger renewalBatches = new AtomicInteger();
     final List<Integer> batchSizes = new CopyOnWriteArrayList<>();
 
+    final StoreContext context;
     private final QueueingStore inner;
 
     FaultyStore(StoreContext context) {
+        this.context = context;
         this.inner = (QueueingStore) MemoryStore.unnamed().open(context);
     }
 
@@ -51,12 +63,12 @@ final class FaultyStore implements QueueingStore {
 
     @Override
     public Answer attempt(Request request, Deadline deadline) {
-        return send(request.name(), () -> inner.attempt(request, deadline));
+        return ask(request, () -> inner.attempt(request, deadline));
     }
 
     @Override
     public Answer enqueue(Request request, TicketListener listener, Deadline deadline) {
-        return send(request.name(), () -> inner.enqueue(request, listener, deadline));
+        return ask(request, () -> inner.enqueue(request, listener, deadline));
     }
 
     @Override
@@ -68,7 +80,10 @@ final class FaultyStore implements QueueingStore {
 
     @Override
     public ReleaseAnswer release(Grant grant, Duration linger, Deadline deadline) {
-        return send(grant.request().name(), () -> inner.release(grant, linger, deadline));
+        beforeRelease.run();
+        ReleaseAnswer answer = send(grant.request().name(), () -> inner.release(grant, linger, deadline));
+        releases.incrementAndGet();
+        return answer;
     }
 
     @Override
@@ -88,11 +103,20 @@ final class FaultyStore implements QueueingStore {
 
     @Override
     public void close() {
+        beforeClose.run();
         inner.close();
     }
 
     LockStore inner() {
         return inner;
+    }
+
+    private Answer ask(Request request, Supplier<Answer> question) {
+        asks.incrementAndGet();
+        beforeAsk.run();
+        Answer answer = send(request.name(), question);
+        afterAsk.accept(request);
+        return answer;
     }
 
     private <T> T send(String name, Supplier<T> request) {

@@ -1,0 +1,154 @@
+package io.holdfast;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.awaitility.Awaitility.await;
+
+import io.holdfast.spi.TimeSource;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+
+@DisplayName("Closing a client")
+@Timeout(60)
+class CloseTest {
+
+    @ParameterizedTest(name = "in {0}()")
+    @ValueSource(strings = {"ask", "takeOver"})
+    @DisplayName("P1 closing during a local handoff leaves no valid lease without a lock")
+    void closingDuringALocalHandoffLeavesNoValidLeaseWithoutALock(String method) throws Exception {
+        String space = "memory:close-in-" + method;
+        TimeWithin moment = new TimeWithin(method);
+        try (Holdfast other = Holdfast.connect(space);
+                Holdfast client = Holdfast.builder()
+                        .store(space)
+                        .time(moment)
+                        .localHandoff(64, Duration.ofMinutes(1))
+                        .connect()) {
+            DistributedLock lock = client.lock("orders");
+            Lease first = lock.acquire();
+            Background<Lease> second = Background.run(lock::acquire);
+            await().until(second::isParked);
+
+            CompletableFuture<CompletableFuture<Void>> closing = new CompletableFuture<>();
+            moment.onNextLook(() -> {
+                closing.complete(CompletableFuture.runAsync(client::close));
+                await().until(() -> !other.lock("orders").inspect().isHeld());
+            });
+            first.release();
+            Lease inherited = second.get(30, TimeUnit.SECONDS);
+            Optional<Lease> elsewhere = other.lock("orders").tryAcquire();
+
+            assertThat(inherited.isValid() && elsewhere.isPresent())
+                    .as("two clients have a valid lease on one lock")
+                    .isFalse();
+            closing.get(30, TimeUnit.SECONDS).get(30, TimeUnit.SECONDS);
+            assertThat(inherited.isValid())
+                    .as("a closed client has a valid lease")
+                    .isFalse();
+        }
+    }
+
+    @Test
+    @DisplayName("P7 the store stays open for a release that is under way")
+    void storeStaysOpenForAReleaseThatIsUnderWay() throws Exception {
+        try (ManualClient client = new ManualClient()) {
+            CountDownLatch releasing = new CountDownLatch(1);
+            CountDownLatch answer = new CountDownLatch(1);
+            AtomicBoolean closedTooEarly = new AtomicBoolean();
+            client.store.beforeClose = () -> closedTooEarly.set(answer.getCount() > 0);
+            Lease lease = client.lock("orders").acquire();
+            client.store.beforeRelease = () -> {
+                releasing.countDown();
+                awaitQuietly(answer);
+            };
+            Background<ReleaseResult> release = Background.run(lease::release);
+            assertThat(releasing.await(10, TimeUnit.SECONDS)).isTrue();
+
+            Background<?> closing = Background.run(() -> {
+                client.holdfast.close();
+                return true;
+            });
+            await().until(() -> closing.isDone() || closing.isParked());
+            answer.countDown();
+
+            assertThat(release.get(10, TimeUnit.SECONDS)).isEqualTo(ReleaseResult.RELEASED);
+            closing.get(10, TimeUnit.SECONDS);
+            assertThat(closedTooEarly).isFalse();
+        }
+    }
+
+    @Test
+    void threadsEndEvenIfTheStoreCannotBeClosed() {
+        try (ManualClient client = new ManualClient(builder -> builder.name("stubborn"))) {
+            client.store.beforeClose = () -> {
+                throw new IllegalStateException("a socket did not like it");
+            };
+            assertThat(threadsOf("stubborn")).isPositive();
+
+            assertThatIllegalStateException().isThrownBy(client.holdfast::close);
+
+            await().until(() -> threadsOf("stubborn") == 0);
+        }
+    }
+
+    private static long threadsOf(String client) {
+        return Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> thread.getName().startsWith("holdfast-" + client))
+                .count();
+    }
+
+    private static void awaitQuietly(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** The system's clock, with a hook for the next time a method of that name, or one it calls, looks at it. */
+    private static final class TimeWithin implements TimeSource {
+
+        private final String method;
+        private final AtomicReference<Runnable> hook = new AtomicReference<>(() -> {});
+        private volatile boolean armed;
+
+        TimeWithin(String method) {
+            this.method = method;
+        }
+
+        void onNextLook(Runnable newHook) {
+            hook.set(newHook);
+            armed = true;
+        }
+
+        @Override
+        public long nanoTime() {
+            if (armed && isWithin()) {
+                armed = false;
+                hook.getAndSet(() -> {}).run();
+            }
+            return System.nanoTime();
+        }
+
+        @Override
+        public void parkUntil(Object blocker, long untilNanos) {
+            TimeSource.system().parkUntil(blocker, untilNanos);
+        }
+
+        private boolean isWithin() {
+            return StackWalker.getInstance()
+                    .walk(frames ->
+                            frames.anyMatch(frame -> frame.getMethodName().equals(method)));
+        }
+    }
+}

@@ -1,0 +1,37 @@
+package io.holdfast;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@DisplayName("Acquisitions as futures")
+@Timeout(60)
+class FuturesTest {
+
+    @Test
+    void continuationsThatBlockDoNotKeepOtherFuturesWaiting() {
+        try (Holdfast holdfast = Holdfast.connect("memory:")) {
+            int moreThanThreads = 4 * Runtime.getRuntime().availableProcessors() + 4;
+            List<CompletableFuture<Void>> all = new ArrayList<>();
+
+            for (int i = 0; i < moreThanThreads; i++) {
+                DistributedLock inner = holdfast.lock("inner-" + i);
+                all.add(holdfast.lock("outer-" + i).acquireAsync().thenAccept(outer -> {
+                    try (outer;
+                            Lease innerLease = inner.acquireAsync().join()) {
+                        innerLease.requireValid();
+                    }
+                }));
+            }
+
+            assertThat(CompletableFuture.allOf(all.toArray(CompletableFuture[]::new)))
+                    .succeedsWithin(Duration.ofSeconds(20));
+        }
+    }
+}

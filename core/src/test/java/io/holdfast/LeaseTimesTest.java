@@ -1,0 +1,64 @@
+package io.holdfast;
+
+import static io.holdfast.ManualClient.OPTIONS;
+import static io.holdfast.ManualClient.TTL;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@DisplayName("When a lease begins and ends")
+@Timeout(60)
+class LeaseTimesTest {
+
+    private final ManualClient client = new ManualClient();
+
+    @AfterEach
+    void close() {
+        client.close();
+    }
+
+    @Test
+    void lockStaysTakenForItsShortestTimeEvenIfTheLeaseRunsOut() throws InterruptedException {
+        DistributedLock job =
+                client.holdfast.lock("job", OPTIONS.withRenewal(Renewal.NONE).withMinHold(TTL));
+        Lease lease = job.acquire();
+
+        client.time.advance(TTL.minusMillis(100)); // within the margin
+        assertThat(lease.isValid()).isFalse();
+        await().until(() -> client.store.releases.get() == 1);
+
+        assertThat(client.isHeld("job")).isTrue();
+        client.time.advance(Duration.ofMillis(100));
+        assertThat(job.tryAcquire()).isPresent();
+    }
+
+    @Test
+    void extendedLeaseIsValidForAtLeastAsLongAsAsked() throws InterruptedException {
+        Lease lease = client.lock("orders").acquire();
+
+        lease.extend(Duration.ofMinutes(10));
+
+        assertThat(lease.remaining()).isGreaterThanOrEqualTo(Duration.ofMinutes(10));
+    }
+
+    @Test
+    @DisplayName("P5 a loss the store reports before its answer was read is not forgotten")
+    void lossReportedBeforeTheAnswerWasReadIsNotForgotten() throws InterruptedException {
+        client.store.afterAsk = request ->
+                client.store.context.losses().lost(request.owner(), LossReason.FORCED, "an administrator was quick");
+
+        Lease lease = client.lock("orders").acquire();
+        List<Loss> losses = new CopyOnWriteArrayList<>();
+        lease.onLost(losses::add);
+
+        assertThat(lease.isValid()).isFalse();
+        await().untilAsserted(() -> assertThat(losses).extracting(Loss::reason).containsExactly(LossReason.FORCED));
+    }
+}

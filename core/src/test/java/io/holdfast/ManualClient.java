@@ -1,0 +1,84 @@
+package io.holdfast;
+
+import static org.awaitility.Awaitility.await;
+
+import io.holdfast.spi.Answer;
+import io.holdfast.spi.Deadline;
+import io.holdfast.spi.Grant;
+import io.holdfast.spi.OwnerId;
+import io.holdfast.spi.Request;
+import java.time.Duration;
+import java.util.concurrent.Callable;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.UnaryOperator;
+
+/** A client on a store that can be broken and a clock that is moved by hand. */
+final class ManualClient implements AutoCloseable {
+
+    static final Duration TTL = Duration.ofSeconds(10);
+    /** More than fits a number of nanoseconds. */
+    static final Duration FOREVER = Duration.ofSeconds(Long.MAX_VALUE);
+
+    static final LockOptions OPTIONS = LockOptions.defaults().withTtl(TTL);
+
+    final ManualTime time = new ManualTime();
+    final Holdfast holdfast;
+    final FaultyStore store;
+
+    ManualClient() {
+        this(UnaryOperator.identity());
+    }
+
+    ManualClient(UnaryOperator<HoldfastBuilder> settings) {
+        AtomicReference<FaultyStore> opened = new AtomicReference<>();
+        HoldfastBuilder builder = Holdfast.builder()
+                .store(context -> {
+                    opened.set(new FaultyStore(context));
+                    return opened.get();
+                })
+                .defaults(OPTIONS)
+                .closeTimeout(Duration.ofMillis(200))
+                .time(time);
+        this.holdfast = settings.apply(builder).connect();
+        this.store = opened.get();
+    }
+
+    DistributedLock lock(String name) {
+        return holdfast.lock(name);
+    }
+
+    boolean isHeld(String name) {
+        return lock(name).inspect().isHeld();
+    }
+
+    /** Lets another client hold the lock for a day, unless it is released at {@code store.inner()}. */
+    Grant holdElsewhere(String name) {
+        Request request = new Request(
+                name,
+                new OwnerId("another-client", 1),
+                Demand.exclusive(),
+                Duration.ofDays(1),
+                new LockView.Origin("another-client", "another-host", 1, "main"));
+        Answer answer = store.inner().attempt(request, Deadline.after(time, TTL));
+        return ((Answer.Granted) answer).grant();
+    }
+
+    /** Moves the clock on, step by step, until it is so. */
+    void passUntil(Duration step, Callable<Boolean> condition) {
+        await().until(() -> {
+            if (condition.call()) {
+                return true;
+            }
+            time.advance(step);
+            return false;
+        });
+    }
+
+    @Override
+    public void close() {
+        store.network = FaultyStore.Network.UP;
+        CompletableFuture<Void> closing = CompletableFuture.runAsync(holdfast::close);
+        passUntil(Duration.ofMillis(50), closing::isDone);
+    }
+}

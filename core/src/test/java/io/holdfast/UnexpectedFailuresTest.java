@@ -1,0 +1,130 @@
+package io.holdfast;
+
+import static io.holdfast.ManualClient.TTL;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+import io.holdfast.spi.StoreContext;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@DisplayName("What a store or an executor should never throw")
+@Timeout(60)
+class UnexpectedFailuresTest {
+
+    @Test
+    @DisplayName("P4 a release that a bug in the store stops is repeated, and the lock can be had again")
+    void releaseThatABugStopsIsRepeatedAndTheLockCanBeHadAgain() throws InterruptedException {
+        try (ManualClient client = new ManualClient()) {
+            DistributedLock lock = client.lock("orders");
+            Lease lease = lock.acquire();
+            client.store.beforeRelease = () -> {
+                client.store.beforeRelease = () -> {};
+                throw new IllegalStateException("a bug in a driver");
+            };
+
+            assertThat(lease.release()).isEqualTo(ReleaseResult.PENDING);
+
+            client.passUntil(Duration.ofMillis(100), () -> !client.isHeld("orders"));
+            assertThat(lock.tryAcquire()).isPresent();
+        }
+    }
+
+    @Test
+    @DisplayName("P4 an error during a release does not bar this client from the lock")
+    void errorDuringAReleaseDoesNotBarThisClientFromTheLock() throws InterruptedException {
+        try (ManualClient client = new ManualClient()) {
+            DistributedLock lock = client.lock("orders");
+            Lease lease = lock.acquire();
+            client.store.beforeRelease = UnexpectedFailuresTest::missingClass;
+
+            assertThatExceptionOfType(NoClassDefFoundError.class).isThrownBy(lease::release);
+
+            client.store.beforeRelease = () -> {};
+            client.time.advance(TTL);
+            assertThat(lock.tryAcquire()).isPresent();
+        }
+    }
+
+    @Test
+    @DisplayName("P4 an error during an acquisition does not bar this client from the lock")
+    void errorDuringAnAcquisitionDoesNotBarThisClientFromTheLock() {
+        try (ManualClient client = new ManualClient()) {
+            DistributedLock lock = client.lock("orders");
+            client.store.beforeAsk = UnexpectedFailuresTest::missingClass;
+
+            assertThatExceptionOfType(NoClassDefFoundError.class).isThrownBy(lock::acquire);
+
+            client.store.beforeAsk = () -> {};
+            assertThat(lock.tryAcquire()).isPresent();
+        }
+    }
+
+    @Test
+    @DisplayName("P7 a grant followed by an error is given back")
+    void grantFollowedByAnErrorIsGivenBack() {
+        try (ManualClient client = new ManualClient()) {
+            client.store.afterAsk = request -> missingClass();
+
+            assertThatExceptionOfType(NoClassDefFoundError.class).isThrownBy(client.lock("orders")::acquire);
+
+            await().until(() -> !client.isHeld("orders"));
+        }
+    }
+
+    @Test
+    @DisplayName("P5 an error on the timer's thread does not stop the clock")
+    void errorOnTheTimersThreadDoesNotStopTheClock() throws InterruptedException {
+        try (ManualClient client = new ManualClient()) {
+            StoreContext.Timer timer = client.store.context.timer();
+            CountDownLatch failing = new CountDownLatch(1);
+            CountDownLatch later = new CountDownLatch(1);
+            timer.at(client.time.nanoTime(), () -> {
+                failing.countDown();
+                throw new OutOfMemoryError("unable to create native thread (simulated)");
+            });
+            assertThat(failing.await(10, TimeUnit.SECONDS)).isTrue();
+
+            timer.at(client.time.nanoTime(), later::countDown);
+
+            assertThat(later.await(10, TimeUnit.SECONDS)).isTrue();
+        }
+    }
+
+    @Test
+    void eventsGoOnOnceTheExecutorTakesWorkAgain() throws InterruptedException {
+        AtomicBoolean full = new AtomicBoolean(true);
+        List<LockEvent> heard = new CopyOnWriteArrayList<>();
+        try (ManualClient client =
+                new ManualClient(builder -> builder.listener(heard::add).executor(task -> {
+                    if (full.get()) {
+                        throw new RejectedExecutionException("full for a moment");
+                    }
+                    CompletableFuture.runAsync(task);
+                }))) {
+            client.lock("unheard").acquire().release();
+            full.set(false);
+
+            client.lock("heard").acquire().release();
+
+            await().untilAsserted(() -> assertThat(heard)
+                    .filteredOn(LockEvent.Released.class::isInstance)
+                    .extracting(LockEvent::name)
+                    .contains("heard"));
+        }
+    }
+
+    private static void missingClass() {
+        throw new NoClassDefFoundError("a driver's optional class (simulated)");
+    }
+}
