@@ -13,10 +13,11 @@ final class Validity {
         this.minMarginNanos = minMargin.toNanos();
     }
 
-    /** The ttl to ask for so that a lease is valid for at least that long. */
+    /** The ttl to ask for so that a lease is valid for that long: what {@link #endNanos} takes off is added first. */
     Duration ttlFor(Duration valid) {
-        long margin = Math.max(valid.toNanos() / 99 + 2 * FIXED_MARGIN_NANOS, minMarginNanos);
-        return valid.plusNanos(margin);
+        long validNanos = valid.toNanos();
+        long withMargin = (validNanos + FIXED_MARGIN_NANOS) / 99 * 100 + 100;
+        return Duration.ofNanos(Math.max(withMargin, validNanos + minMarginNanos));
     }
 
     /** {@code base + ttl − margin}; the margin is 1 % of the ttl for clocks that drift apart, and 2 ms. */
