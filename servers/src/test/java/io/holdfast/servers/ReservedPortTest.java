@@ -71,6 +71,8 @@ class ReservedPortTest {
     private static boolean lockableElsewhere(int port) throws Exception {
         Process other = new ProcessBuilder(
                         Path.of(System.getProperty("java.home"), "bin", "java").toString(),
+                        // The lock file lies there, and a test run may have a directory of its own.
+                        "-Djava.io.tmpdir=" + System.getProperty("java.io.tmpdir"),
                         "-cp",
                         System.getProperty("java.class.path"),
                         AnotherJvm.class.getName(),
