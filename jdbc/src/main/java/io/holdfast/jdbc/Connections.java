@@ -45,6 +45,9 @@ final class Connections implements AutoCloseable {
     /** How long a request may find the user's pool empty before the connection kept for renewals goes back to it. */
     private static final Duration PATIENCE = Duration.ofMillis(250);
 
+    /** How long the user's pool misses the connection for renewals when none come. */
+    private static final long RESERVED_NANOS = Duration.ofMinutes(1).toNanos();
+
     private final DataSource source;
     private final @Nullable HikariDataSource ownPool;
     private final Semaphore turns;
@@ -54,6 +57,7 @@ final class Connections implements AutoCloseable {
     private final AtomicReference<@Nullable Connection> reserved = new AtomicReference<>();
     private volatile boolean reserving = true;
     private volatile boolean closed;
+    private volatile long keptNanos;
     private volatile long lastUsedNanos;
 
     private Connections(
@@ -64,6 +68,7 @@ final class Connections implements AutoCloseable {
         this.turns = new Semaphore(size, true);
         this.time = time;
         this.fetchers = fetchers(size, threadName);
+        this.keptNanos = time.nanoTime();
         this.lastUsedNanos = time.nanoTime() - TRUSTED_NANOS;
     }
 
@@ -124,6 +129,9 @@ final class Connections implements AutoCloseable {
     }
 
     private Session openInTurn(Deadline deadline) throws SQLException, InterruptedException {
+        if (time.nanoTime() - keptNanos > RESERVED_NANOS) {
+            giveBackReserved();
+        }
         if (!turns.tryAcquire(deadline.remainingNanos(), TimeUnit.NANOSECONDS)) {
             throw new SQLTransientConnectionException(
                     "all " + size + " connections of the lock store stayed busy; raise connections=" + size);
@@ -149,6 +157,7 @@ final class Connections implements AutoCloseable {
 
     private void keepOrGiveBack(Connection connection) {
         boolean keep = ownPool == null && reserving && !closed && isUsable(connection);
+        keptNanos = time.nanoTime();
         if (!keep || !reserved.compareAndSet(null, connection)) {
             giveBack(connection);
         } else if (!reserving || closed) {
@@ -176,12 +185,13 @@ final class Connections implements AutoCloseable {
             return new Session(connection, deadline, true, giveBack);
         }
         try {
-            if (connection.getAutoCommit()) {
-                return new Session(connection, deadline, false, giveBack);
+            boolean autoCommitBefore = connection.getAutoCommit();
+            int networkTimeoutBefore = connection.getNetworkTimeout();
+            if (!autoCommitBefore) {
+                connection.setAutoCommit(true);
             }
-            connection.setAutoCommit(true);
             return new Session(connection, deadline, false, () -> {
-                restoreManualCommit(connection);
+                restore(connection, autoCommitBefore, networkTimeoutBefore);
                 giveBack.run();
             });
         } catch (SQLException e) {
@@ -190,9 +200,13 @@ final class Connections implements AutoCloseable {
         }
     }
 
-    private static void restoreManualCommit(Connection connection) {
+    /** Pools differ in what they put right themselves. */
+    private static void restore(Connection connection, boolean autoCommit, int networkTimeout) {
         try {
-            connection.setAutoCommit(false);
+            if (!connection.isClosed()) {
+                connection.setNetworkTimeout(Runnable::run, networkTimeout);
+                connection.setAutoCommit(autoCommit);
+            }
         } catch (SQLException e) {
             // Broken: its pool will notice.
         }
@@ -273,9 +287,6 @@ final class Connections implements AutoCloseable {
     private void giveBack(Connection connection) {
         try {
             if (!connection.isClosed()) {
-                if (ownPool == null) {
-                    connection.setNetworkTimeout(Runnable::run, 0);
-                }
                 lastUsedNanos = time.nanoTime();
             }
         } catch (SQLException | RuntimeException e) {

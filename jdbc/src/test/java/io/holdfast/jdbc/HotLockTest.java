@@ -10,8 +10,10 @@ import io.holdfast.spi.Grant;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.DisplayName;
@@ -75,6 +77,7 @@ class HotLockTest extends RecipeTest {
     void letsAWriterInThroughAStreamOfReaders(Database database) throws Exception {
         String name = Database.unique("stream");
         AtomicBoolean done = new AtomicBoolean();
+        CountDownLatch streaming = new CountDownLatch(100);
         try (Holdfast one = client(database);
                 Holdfast two = client(database)) {
             List<Future<?>> readers = new ArrayList<>();
@@ -84,6 +87,7 @@ class HotLockTest extends RecipeTest {
                     readers.add(fork(() -> {
                         while (!done.get()) {
                             try (Lease reading = lock.readLock().acquire()) {
+                                streaming.countDown();
                                 Thread.sleep(20); // The work of a reader, so that there is always one.
                             }
                         }
@@ -91,6 +95,7 @@ class HotLockTest extends RecipeTest {
                     }));
                 }
             }
+            assertThat(streaming.await(60, TimeUnit.SECONDS)).isTrue();
             try (Holdfast writer = client(database)) {
                 for (int i = 0; i < 3; i++) {
                     Lease writing = writer.readWriteLock(name)

@@ -403,6 +403,30 @@ class RowStoreTest {
         }
     }
 
+    @ParameterizedTest
+    @EnumSource
+    void aMemberNeverOutlivesTheRow(Database database) {
+        OpenStore client = open(database);
+        String name = Database.unique("outlive");
+        String outliving = "SELECT COUNT(*) FROM holdfast_lock l JOIN holdfast_lock_holder h ON h.name = l.name"
+                + " WHERE h.expires_at > l.expires_at AND l.name = '" + name + "'";
+        List<Grant> readers = new ArrayList<>();
+        for (int seconds : new int[] {5, 20, 10}) {
+            readers.add(client.take(name, Demand.shared(), Duration.ofSeconds(seconds))
+                    .orElseThrow());
+            assertThat(database.number(outliving)).isZero();
+        }
+        for (Grant reader : readers) {
+            renew(client, reader, Duration.ofSeconds(40));
+            assertThat(database.number(outliving)).isZero();
+        }
+        for (Grant reader : readers) {
+            client.store.release(reader, Duration.ZERO, OpenStore.soon());
+            assertThat(database.number(outliving)).isZero();
+        }
+        assertThat(client.take(name)).isPresent();
+    }
+
     private static long rows(Database database, String name) {
         return database.number("SELECT (SELECT COUNT(*) FROM holdfast_lock WHERE name = '" + name
                 + "') + (SELECT COUNT(*) FROM holdfast_lock_holder WHERE name = '" + name + "')");
