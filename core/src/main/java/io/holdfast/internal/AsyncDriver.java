@@ -20,6 +20,7 @@ final class AsyncDriver<T> extends CompletableFuture<T> implements Runnable {
     private final Function<@Nullable HeldLease, T> form;
     private final AtomicInteger wakes = new AtomicInteger();
     private @Nullable Alarm alarm;
+    private boolean over; // its outcome is on the way to the future: a late wake must not make another
 
     private AsyncDriver(
             Client client,
@@ -79,16 +80,18 @@ final class AsyncDriver<T> extends CompletableFuture<T> implements Runnable {
             alarm.cancel();
             alarm = null;
         }
-        if (isDone()) {
+        if (isDone() || over) {
             acquisition.abandon("cancelled");
             return;
         }
+        over = true;
         try {
             if (acquisition.advance()) {
                 HeldLease lease = acquisition.takeLease();
                 // User code hangs on this future: it runs among the callbacks and never keeps other futures waiting.
                 client.callBack(this::deliver, lease);
             } else {
+                over = false;
                 alarm = client.timer().at(acquisition.wakeAtNanos(), this::wake);
             }
         } catch (RuntimeException | Error e) {

@@ -342,6 +342,9 @@ public final class Client implements Holdfast {
             });
         } catch (RejectedExecutionException e) {
             LOG.log(Level.WARNING, "No callback for " + argument + ": the executor takes no more work", e);
+            if (isClosed()) {
+                callback.accept(argument); // Here and now: a future of a closed client must not stay open for ever.
+            }
         }
     }
 
