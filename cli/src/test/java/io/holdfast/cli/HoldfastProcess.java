@@ -47,6 +47,8 @@ final class HoldfastProcess implements AutoCloseable {
         try {
             Path out = Files.createTempFile(directory, "out", ".txt");
             Path err = Files.createTempFile(directory, "err", ".txt");
+            // Whoever runs the tests may ignore signals, as nohup does, and a child would inherit that.
+            line.addAll(0, List.of("env", "--default-signal"));
             ProcessBuilder builder = new ProcessBuilder(line)
                     .directory(directory.toFile())
                     .redirectInput(new File("/dev/null"))
