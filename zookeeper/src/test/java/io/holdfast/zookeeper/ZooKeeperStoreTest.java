@@ -310,8 +310,9 @@ class ZooKeeperStoreTest {
                 .get(0);
 
         assertThat(answer)
-                .isInstanceOfSatisfying(RenewalAnswer.Unsettled.class, unsettled -> assertThat(unsettled.cause())
-                        .isInstanceOf(UnsupportedLockException.class));
+                .isInstanceOfSatisfying(
+                        RenewalAnswer.Unsettled.class,
+                        unsettled -> assertThat(unsettled.cause()).isInstanceOf(UnsupportedLockException.class));
     }
 
     @Test
