@@ -287,7 +287,7 @@ final class Acquisition extends Gate.Entry<Holding> {
                 takeOver(inherited);
                 return;
             }
-            inherited.end(Duration.ZERO);
+            inherited.end(Duration.ZERO, now());
         }
         if (hasWaited && giveUpIfLate("the lock stayed taken")) {
             return;
@@ -297,7 +297,7 @@ final class Acquisition extends Gate.Entry<Holding> {
         long askedNanos = now();
         Answer answer;
         try {
-            answer = request(request);
+            answer = request(request, askedNanos);
         } catch (StoreUnavailableException e) {
             place = null;
             rideOut(e);
@@ -339,9 +339,11 @@ final class Acquisition extends Gate.Entry<Holding> {
         }
     }
 
-    private Answer request(Request request) {
+    private Answer request(Request request, long nowNanos) {
         LockStore store = client.store();
-        Deadline limit = patience == Patience.ONCE ? client.requestDeadline() : client.requestDeadline(deadline);
+        Deadline limit = patience == Patience.ONCE
+                ? client.requestDeadline(nowNanos)
+                : client.requestDeadline(deadline, nowNanos);
         if (patience != Patience.ONCE && terms.poll() == null && store instanceof QueueingStore queueing) {
             QueuePlace newPlace = new QueuePlace(client, request, waker);
             place = newPlace;
@@ -381,14 +383,15 @@ final class Acquisition extends Gate.Entry<Holding> {
             return;
         }
         boolean renewed = terms.options().renewal() == Renewal.AUTO;
-        long left = client.validity().endNanos(grant.baseNanos(), grant.ttl()) - now();
+        long now = now();
+        long left = client.validity().endNanos(grant.baseNanos(), grant.ttl()) - now;
         if (renewed && left > grant.ttl().toNanos() / 2) {
             complete(grant);
             return;
         }
         try {
             RenewalAnswer answer = client.store()
-                    .renew(List.of(new RenewalRequest(grant, grant.ttl())), client.requestDeadline(deadline))
+                    .renew(List.of(new RenewalRequest(grant, grant.ttl())), client.requestDeadline(deadline, now))
                     .get(0);
             if (answer instanceof RenewalAnswer.Extended extended) {
                 complete(new Grant(

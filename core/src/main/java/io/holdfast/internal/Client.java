@@ -312,12 +312,16 @@ public final class Client implements Holdfast {
     }
 
     Deadline requestDeadline() {
-        return Deadline.after(time(), settings.requestTimeout());
+        return requestDeadline(time().nanoTime());
+    }
+
+    Deadline requestDeadline(long nowNanos) {
+        return Deadline.after(time(), nowNanos, settings.requestTimeout());
     }
 
     /** The caller's deadline, or the request timeout if that is sooner. */
-    Deadline requestDeadline(Deadline callers) {
-        return callers.within(settings.requestTimeout());
+    Deadline requestDeadline(Deadline callers, long nowNanos) {
+        return callers.within(settings.requestTimeout(), nowNanos);
     }
 
     /** A third of the ttl after the base, less up to a tenth of that, so that leases of one moment spread out. */

@@ -133,11 +133,11 @@ final class Holding implements Kept {
     }
 
     /** Gives the grant back to the store, on this thread. */
-    ReleaseResult end(Duration linger) {
+    ReleaseResult end(Duration linger, long nowNanos) {
         client.beginRequest();
         try {
             client.keeper().drop(this);
-            return endNow(linger);
+            return endNow(linger, client.requestDeadline(nowNanos));
         } finally {
             client.endRequest();
         }
@@ -150,8 +150,7 @@ final class Holding implements Kept {
         client.keeper().drop(this);
     }
 
-    private ReleaseResult endNow(Duration linger) {
-        Deadline deadline = client.requestDeadline();
+    private ReleaseResult endNow(Duration linger, Deadline deadline) {
         if (!awaitRequests(deadline)) {
             client.errands().release(grant, linger, storeEndNanos);
             return ReleaseResult.PENDING;

@@ -135,7 +135,7 @@ final class LeaseLife {
             return state.result();
         }
         forgetHandle();
-        ReleaseResult result = handOn(now) ? ReleaseResult.RELEASED : giveBack();
+        ReleaseResult result = handOn(now) ? ReleaseResult.RELEASED : giveBack(now);
         client.events().publish(() -> new LockEvent.Released(name, token, result, held()));
         return result;
     }
@@ -210,9 +210,9 @@ final class LeaseLife {
         return true;
     }
 
-    private ReleaseResult giveBack() {
+    private ReleaseResult giveBack(long now) {
         try {
-            ReleaseResult result = holding.end(linger());
+            ReleaseResult result = holding.end(linger(), now);
             state.finishRelease(result);
             if (result == ReleaseResult.ALREADY_LOST) {
                 announce(LossReason.GONE, "the store no longer knew it when it was released");

@@ -26,7 +26,7 @@ final class LeaseState {
         LOST
     }
 
-    private final AtomicReference<State> state = new AtomicReference<>(State.HELD);
+    private final AtomicReference<State> state = Plainly.holding(State.HELD);
 
     State get() {
         return state.get();

@@ -1,49 +1,54 @@
 package io.holdfast.internal;
 
 import io.holdfast.Loss;
+import java.util.List;
 import java.util.Optional;
-import java.util.Queue;
-import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
  * The news that a lease is lost, and those who asked to hear it: each hears it once, whether it asked before or after.
- * Thread-safe.
+ * Thread-safe. Most leases are never asked about, so one that is not costs nothing.
  */
 final class LossNotice {
 
-    private final Queue<Consumer<Loss>> listeners = new ConcurrentLinkedQueue<>();
-    private volatile @Nullable Loss loss;
+    private static final State NOTHING = new State(null, List.of());
+
+    private final AtomicReference<State> state = Plainly.holding(NOTHING);
 
     /** {@code post} runs callbacks off this thread. */
     void add(Consumer<Loss> listener, Post post) {
-        listeners.add(listener);
-        Loss known = loss;
+        Loss known = state.updateAndGet(now -> now.with(listener)).loss;
         if (known != null) {
-            deliver(known, post);
+            post.send(listener, known);
         }
     }
 
     void announce(Loss news, Post post) {
-        loss = news;
-        deliver(news, post);
+        state.getAndSet(new State(news, List.of())).listeners.forEach(listener -> post.send(listener, news));
     }
 
     Optional<Loss> loss() {
-        return Optional.ofNullable(loss);
-    }
-
-    /** Each listener is taken from the queue once, by whoever comes first. */
-    private void deliver(Loss news, Post post) {
-        Consumer<Loss> listener;
-        while ((listener = listeners.poll()) != null) {
-            post.send(listener, news);
-        }
+        return Optional.ofNullable(state.get().loss);
     }
 
     @FunctionalInterface
     interface Post {
         void send(Consumer<Loss> listener, Loss news);
+    }
+
+    /** Those who are to hear the news; none once it is out. */
+    private record State(@Nullable Loss loss, List<Consumer<Loss>> listeners) {
+
+        State with(Consumer<Loss> listener) {
+            return loss != null
+                    ? this
+                    : new State(
+                            null,
+                            Stream.concat(listeners.stream(), Stream.of(listener))
+                                    .toList());
+        }
     }
 }

@@ -38,7 +38,7 @@ final class QueuePlace implements TicketListener, Kept {
     private final Client client;
     private final Request request;
     private final Runnable wake;
-    private final AtomicReference<News> news = new AtomicReference<>(Quiet.WAITING);
+    private final AtomicReference<News> news = Plainly.holding(Quiet.WAITING);
     private final AtomicBoolean requestUnderWay = new AtomicBoolean();
     private volatile @Nullable RenewalRequest heartbeat;
     private volatile long dueNanos;

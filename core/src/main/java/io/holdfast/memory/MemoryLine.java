@@ -18,6 +18,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -29,7 +30,7 @@ final class MemoryLine {
 
     private final AtomicLong lastToken;
     private final List<Place> places = new ArrayList<>(2);
-    private final Set<String> watchers = new HashSet<>(2);
+    private Set<String> watchers = Set.of();
 
     MemoryLine(AtomicLong lastToken) {
         this.lastToken = lastToken;
@@ -60,9 +61,13 @@ final class MemoryLine {
         places.add(new Place(request, listener, context, now));
     }
 
-    /** Drops what has expired and grants to whoever the rule admits now; {@code pushes} tells them. */
-    void letIn(long now, List<Runnable> pushes) {
-        places.removeIf(place -> place.expiresNanos - now <= 0);
+    /** Drops what has expired and grants to whoever the rule admits now; {@code pushes} takes what tells them. */
+    void letIn(long now, Consumer<Runnable> pushes) {
+        for (int i = places.size() - 1; i >= 0; i--) {
+            if (places.get(i).expiresNanos - now <= 0) {
+                places.remove(i);
+            }
+        }
         Admission admission = new Admission();
         for (Place place : places) {
             if (!admission.admit(place.request.demand())) {
@@ -74,7 +79,7 @@ final class MemoryLine {
                 long base = place.heardNanos;
                 Grant grant = place.grant(lastToken.incrementAndGet(), now);
                 Grant pushed = new Grant(grant.request(), grant.token(), grant.ttl(), base);
-                pushes.add(() -> listener.granted(pushed));
+                pushes.accept(() -> listener.granted(pushed));
             }
         }
     }
@@ -135,6 +140,9 @@ final class MemoryLine {
 
     /** Whether this client has to start looking; false if it does already. */
     boolean startWatch(StoreContext context) {
+        if (watchers.isEmpty()) {
+            watchers = new HashSet<>();
+        }
         return watchers.add(context.clientId());
     }
 

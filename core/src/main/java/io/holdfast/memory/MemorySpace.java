@@ -20,6 +20,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.BiFunction;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -123,17 +124,10 @@ final class MemorySpace {
 
     /** Runs one operation on a lock's line, before and after which the line is brought up to date. */
     private <T> T on(String name, long now, Function<MemoryLine, T> operation) {
-        List<Runnable> pushes = new ArrayList<>(0);
-        Result<T> result = new Result<>();
-        lines.compute(name, (unused, known) -> {
-            MemoryLine line = known != null ? known : new MemoryLine(lastToken);
-            line.letIn(now, pushes);
-            result.value = operation.apply(line);
-            line.letIn(now, pushes);
-            return line.isEmpty() ? null : line;
-        });
-        pushes.forEach(Runnable::run);
-        return result.get();
+        Step<T> step = new Step<>(now, operation);
+        lines.compute(name, step);
+        step.pushes.forEach(Runnable::run);
+        return step.result();
     }
 
     /** Looks at the line again when its first place expires, on one alarm per client that waits, while it waits. */
@@ -143,15 +137,40 @@ final class MemorySpace {
                 .at(now + wait.toNanos(), () -> watch(name, context.time().nanoTime(), context)));
     }
 
-    private static final class Result<T> {
+    /** One atomic change of a line, with what came of it. */
+    private final class Step<T> implements BiFunction<String, @Nullable MemoryLine, @Nullable MemoryLine> {
 
-        private @Nullable T value;
+        private final long now;
+        private final Function<MemoryLine, T> operation;
+        private List<Runnable> pushes = List.of();
+        private @Nullable T result;
 
-        T get() {
-            if (value == null) {
+        Step(long now, Function<MemoryLine, T> operation) {
+            this.now = now;
+            this.operation = operation;
+        }
+
+        @Override
+        public @Nullable MemoryLine apply(String name, @Nullable MemoryLine known) {
+            MemoryLine line = known != null ? known : new MemoryLine(lastToken);
+            line.letIn(now, this::push);
+            result = operation.apply(line);
+            line.letIn(now, this::push);
+            return line.isEmpty() ? null : line;
+        }
+
+        private void push(Runnable push) {
+            if (pushes.isEmpty()) {
+                pushes = new ArrayList<>();
+            }
+            pushes.add(push);
+        }
+
+        T result() {
+            if (result == null) {
                 throw new IllegalStateException("the operation gave no result");
             }
-            return value;
+            return result;
         }
     }
 }

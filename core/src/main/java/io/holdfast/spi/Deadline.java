@@ -8,7 +8,7 @@ public final class Deadline {
     /** Far enough for "never" (146 years), near enough that comparing two times does not overflow. */
     private static final long NEVER_NANOS = Long.MAX_VALUE / 2;
 
-    private static final Duration NEVER = Duration.ofNanos(NEVER_NANOS);
+    private static final long NEVER_SECONDS = Duration.ofNanos(NEVER_NANOS).getSeconds();
 
     private final TimeSource time;
     private final long atNanos;
@@ -22,13 +22,23 @@ public final class Deadline {
         return new Deadline(time, time.nanoTime() + nanosOf(wait));
     }
 
+    /** As {@link #after}, for those who have just looked at the clock. */
+    public static Deadline after(TimeSource time, long nowNanos, Duration wait) {
+        return new Deadline(time, nowNanos + nanosOf(wait));
+    }
+
     public static Deadline never(TimeSource time) {
         return new Deadline(time, time.nanoTime() + NEVER_NANOS);
     }
 
     /** This deadline, or the moment {@code longest} from now if that is sooner. */
     public Deadline within(Duration longest) {
-        long limit = time.nanoTime() + nanosOf(longest);
+        return within(longest, time.nanoTime());
+    }
+
+    /** As {@link #within(Duration)}, for those who have just looked at the clock. */
+    public Deadline within(Duration longest, long nowNanos) {
+        long limit = nowNanos + nanosOf(longest);
         return limit - atNanos < 0 ? new Deadline(time, limit) : this;
     }
 
@@ -52,9 +62,10 @@ public final class Deadline {
 
     /** A duration as nanoseconds, cut to what a deadline can express: adding it to a time does not overflow. */
     public static long nanosOf(Duration duration) {
-        if (duration.compareTo(NEVER) >= 0) {
+        long seconds = duration.getSeconds();
+        if (seconds >= NEVER_SECONDS) {
             return NEVER_NANOS;
         }
-        return duration.compareTo(NEVER.negated()) <= 0 ? -NEVER_NANOS : duration.toNanos();
+        return seconds <= -NEVER_SECONDS ? -NEVER_NANOS : duration.toNanos();
     }
 }
