@@ -28,8 +28,6 @@ import org.junit.jupiter.api.Test;
 @DisplayName("P1 exclusion")
 abstract class ExclusionContract extends StoreContract {
 
-    private static final Duration BRIEFLY = Duration.ofMillis(60);
-
     @Test
     void aHeldLockIsRefusedToOthersUntilItIsReleased() throws Exception {
         DistributedLock ours = client().lock(name());
@@ -37,7 +35,7 @@ abstract class ExclusionContract extends StoreContract {
 
         Lease lease = ours.acquire();
         assertThat(theirs.tryAcquire()).isEmpty();
-        assertThat(theirs.tryAcquire(BRIEFLY)).isEmpty();
+        assertThat(theirs.tryAcquire(briefly())).isEmpty();
         assertThat(ours.tryAcquire()).isEmpty();
         assertThat(lease.isValid()).isTrue();
 
@@ -48,10 +46,10 @@ abstract class ExclusionContract extends StoreContract {
 
     @Test
     void aHeldLockStaysHeldForManyTtls() throws Exception {
-        DistributedLock theirs = client().lock(name(), shortLived());
+        DistributedLock theirs = client().lock(name(), renewed());
 
-        try (Lease lease = client().lock(name(), shortLived()).acquire()) {
-            assertThat(theirs.tryAcquire(shortTtl().multipliedBy(2))).isEmpty();
+        try (Lease lease = client().lock(name(), renewed()).acquire()) {
+            assertThat(theirs.tryAcquire(renewedTtl().multipliedBy(2))).isEmpty();
             assertThat(lease.isValid()).isTrue();
         }
     }
@@ -239,7 +237,7 @@ abstract class ExclusionContract extends StoreContract {
 
         Lease held = theirs.lock(b).acquire();
         assertThat(ours.lockAll(a, b).tryAcquire()).isEmpty();
-        assertThat(ours.lockAll(b, a).tryAcquire(BRIEFLY)).isEmpty();
+        assertThat(ours.lockAll(b, a).tryAcquire(briefly())).isEmpty();
         awaitFree(a);
         held.release();
 

@@ -95,9 +95,9 @@ abstract class FencingContract extends StoreContract {
     void renewalAndReentryDoNotChangeTheToken() throws Exception {
         ConcurrentLinkedQueue<LockEvent> events = new ConcurrentLinkedQueue<>();
         Holdfast client = client(tap(), builder -> builder.listener(events::add));
-        try (Lease lease = client.lock(name(), shortLived()).acquire()) {
+        try (Lease lease = client.lock(name(), renewed()).acquire()) {
             long token = lease.token();
-            lease.extend(shortTtl());
+            lease.extend(renewedTtl());
             soon().until(() ->
                     events.stream().filter(LockEvent.Renewed.class::isInstance).count() >= 3);
             assertThat(lease.token()).isEqualTo(token);

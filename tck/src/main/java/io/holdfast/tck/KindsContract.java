@@ -11,7 +11,6 @@ import io.holdfast.Loss;
 import io.holdfast.MultiLease;
 import io.holdfast.spi.RenewalRequest;
 import io.holdfast.tck.StoreTap.Operation;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -108,9 +107,9 @@ abstract class KindsContract extends StoreContract {
         long epoch = ours.campaign();
         assertThat(ours.isLeader()).isTrue();
         assertThat(ours.campaign()).as("of a leader").isEqualTo(epoch);
-        assertThat(theirs.campaign(Duration.ofMillis(50))).isEmpty();
-        assertThat(theirs.isLeader()).isFalse();
         assertThat(theirs.inspect().holders()).hasSize(1);
+        assertThat(theirs.campaign(briefly())).isEmpty();
+        assertThat(theirs.isLeader()).isFalse();
 
         CompletableFuture<Long> elected = new CompletableFuture<>();
         theirs.onElected(elected::complete);
@@ -132,7 +131,7 @@ abstract class KindsContract extends StoreContract {
         CompletableFuture<Loss> deposed = new CompletableFuture<>();
         doomed.onDeposed(deposed::complete);
         long epoch = doomed.campaign();
-        Election next = client().election(name(), shortLived());
+        Election next = client().election(name(), longLived());
         Future<Boolean> doomedStillLeads = fork(() -> {
             next.campaign();
             return doomed.isLeader();

@@ -69,12 +69,12 @@ abstract class LivenessContract extends StoreContract {
     @Test
     void aDeadWaiterDoesNotStallThoseBehindIt() throws Exception {
         assumeQueueing();
-        LockOptions inOrder = shortLived().withFairness(Fairness.FIFO);
-        Lease holder = client().lock(name(), inOrder).acquire();
+        Lease holder = client().lock(name(), longLived()).acquire();
         Mortal mortal = mortal();
-        client(mortal).lock(name(), inOrder).acquireAsync();
+        client(mortal).lock(name(), shortLived().withFairness(Fairness.FIFO)).acquireAsync();
         awaitWaiters(name(), 1);
-        CompletableFuture<Lease> behind = client().lock(name(), inOrder).acquireAsync();
+        CompletableFuture<Lease> behind =
+                client().lock(name(), longLived().withFairness(Fairness.FIFO)).acquireAsync();
         awaitWaiters(name(), 2);
 
         mortal.die();
@@ -86,10 +86,11 @@ abstract class LivenessContract extends StoreContract {
     @Test
     void aWaiterThatDiesWhileTheHolderLivesLosesItsPlace() throws Exception {
         assumeQueueing();
-        LockOptions inOrder = shortLived().withFairness(Fairness.FIFO);
         Mortal mortal = mortal();
-        try (Lease holder = client().lock(name(), inOrder).acquire()) {
-            client(mortal).lock(name(), inOrder).acquireAsync();
+        try (Lease holder = client().lock(name(), longLived()).acquire()) {
+            client(mortal)
+                    .lock(name(), shortLived().withFairness(Fairness.FIFO))
+                    .acquireAsync();
             awaitWaiters(name(), 1);
 
             mortal.die();
@@ -102,13 +103,13 @@ abstract class LivenessContract extends StoreContract {
     @Test
     void aWaitingClientKeepsItsPlaceForManyTtls() throws Exception {
         assumeQueueing();
-        Lease holder = client().lock(name(), shortLived()).acquire();
-        CompletableFuture<Lease> first = client().lock(name(), shortLived()).acquireAsync();
+        Lease holder = client().lock(name(), renewed()).acquire();
+        CompletableFuture<Lease> first = client().lock(name(), renewed()).acquireAsync();
         awaitWaiters(name(), 1);
-        CompletableFuture<Lease> second = client().lock(name(), shortLived()).acquireAsync();
+        CompletableFuture<Lease> second = client().lock(name(), renewed()).acquireAsync();
         awaitWaiters(name(), 2);
 
-        StoreTap.pause(shortTtl().multipliedBy(2));
+        StoreTap.pause(renewedTtl().multipliedBy(2));
         holder.release();
 
         Lease lease = get(first);

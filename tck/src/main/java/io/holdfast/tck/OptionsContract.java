@@ -53,11 +53,11 @@ abstract class OptionsContract extends StoreContract {
 
     @Test
     void aFixedLeaseCanBeExtended() {
-        DistributedLock fixed = client().lock(name(), shortLived().withRenewal(Renewal.NONE));
+        DistributedLock fixed = client().lock(name(), renewed().withRenewal(Renewal.NONE));
         try (Lease lease = fixed.tryAcquire().orElseThrow()) {
             extendBeyondTtl(lease);
 
-            StoreTap.pause(shortTtl().multipliedBy(3).dividedBy(2));
+            StoreTap.pause(renewedTtl().multipliedBy(3).dividedBy(2));
             assertThat(lease.isValid()).isTrue();
             assertThat(client().lock(name()).tryAcquire()).isEmpty();
         }
@@ -87,14 +87,14 @@ abstract class OptionsContract extends StoreContract {
     @Test
     void theLockStaysTakenForItsShortestHold() throws Exception {
         assumeLingers();
-        Duration minHold = shortTtl().multipliedBy(2);
-        LockOptions options = LockOptions.defaults().withTtl(minHold).withMinHold(minHold);
+        Duration minHold = renewedTtl();
+        DistributedLock other = client().lock(name(), longLived());
+        assertThat(other.inspect().isHeld()).isFalse();
         long asked = System.nanoTime();
-        Lease lease = client().lock(name(), options).acquire();
+        Lease lease = client().lock(name(), renewed().withMinHold(minHold)).acquire();
         lease.release();
         assertThat(lease.isValid()).isFalse();
 
-        DistributedLock other = client().lock(name(), longLived());
         assertThat(other.tryAcquire()).as("right after the release").isEmpty();
         other.acquire().release();
 

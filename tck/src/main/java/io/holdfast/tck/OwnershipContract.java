@@ -138,7 +138,7 @@ abstract class OwnershipContract extends StoreContract {
     @Test
     void anExtensionLengthensTheLeaseHereAndInTheStore() {
         Holdfast client = client();
-        try (Lease lease = client.lock(name(), shortLived()).tryAcquire().orElseThrow()) {
+        try (Lease lease = client.lock(name(), renewed()).tryAcquire().orElseThrow()) {
             extendBeyondTtl(lease);
             assertThat(lease.remaining()).isGreaterThan(longTtl().dividedBy(2));
             view(name())

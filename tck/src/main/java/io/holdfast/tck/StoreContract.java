@@ -77,7 +77,7 @@ abstract class StoreContract {
 
     /** A ttl in which a few renewals are seen soon, and which a busy machine can keep. */
     Duration renewedTtl() {
-        Duration ttl = Duration.ofMillis(1500);
+        Duration ttl = Duration.ofMillis(1200);
         return ttl.compareTo(shortTtl()) < 0 ? shortTtl() : ttl;
     }
 
@@ -97,8 +97,19 @@ abstract class StoreContract {
         return subject().patience();
     }
 
+    /** A wait that will be in vain: soon over, yet long enough for a busy server to answer an open connection. */
+    Duration briefly() {
+        return Duration.ofMillis(300);
+    }
+
+    /** For leases that nobody renews, or that may be lost. */
     LockOptions shortLived() {
         return LockOptions.defaults().withTtl(shortTtl());
+    }
+
+    /** For leases that must outlive their ttl. */
+    LockOptions renewed() {
+        return LockOptions.defaults().withTtl(renewedTtl());
     }
 
     LockOptions longLived() {

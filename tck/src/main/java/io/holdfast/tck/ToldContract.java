@@ -95,7 +95,7 @@ abstract class ToldContract extends StoreContract {
             return call.proceed();
         });
         CompletableFuture<Loss> told = new CompletableFuture<>();
-        Lease lease = client(tap).lock(name(), shortLived()).tryAcquire().orElseThrow();
+        Lease lease = client(tap).lock(name(), renewed()).tryAcquire().orElseThrow();
         lease.onLost(told::complete);
 
         DirectStore behindItsBack = new DirectStore(tap);
@@ -117,7 +117,7 @@ abstract class ToldContract extends StoreContract {
         assertThat(get(late).token()).isEqualTo(lost.token());
 
         CompletableFuture<Loss> never = new CompletableFuture<>();
-        Lease released = client().lock(name(), shortLived()).acquire();
+        Lease released = client().lock(name(), longLived()).acquire();
         released.onLost(never::complete);
         assertThat(released.release()).isEqualTo(ReleaseResult.RELEASED);
         assertThat(released.release()).as("again").isEqualTo(ReleaseResult.RELEASED);

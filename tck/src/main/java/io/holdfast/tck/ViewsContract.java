@@ -121,7 +121,7 @@ abstract class ViewsContract extends StoreContract {
     @Test
     void lookingChangesNothing() throws Exception {
         Holdfast watching = client();
-        try (Lease lease = client().lock(name(), shortLived()).acquire()) {
+        try (Lease lease = client().lock(name(), renewed()).acquire()) {
             for (int i = 0; i < 20; i++) {
                 watching.lock(name()).inspect();
                 watching.locks(name());
@@ -136,9 +136,9 @@ abstract class ViewsContract extends StoreContract {
     void aForcedReleaseLetsTheNextWaiterInAndTellsTheHolder() throws Exception {
         assumeCan(AdministeredStore.class, "release by force");
         CompletableFuture<io.holdfast.Loss> told = new CompletableFuture<>();
-        Lease robbed = client().lock(name(), shortLived()).acquire();
+        Lease robbed = client().lock(name(), renewed()).acquire();
         robbed.onLost(told::complete);
-        CompletableFuture<Lease> waiter = client().lock(name(), shortLived()).acquireAsync();
+        CompletableFuture<Lease> waiter = client().lock(name(), longLived()).acquireAsync();
 
         assertThat(client().administration().forceRelease(name())).isEqualTo(1);
 
