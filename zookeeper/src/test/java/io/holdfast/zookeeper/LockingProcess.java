@@ -20,18 +20,18 @@ final class LockingProcess {
 
     private LockingProcess() {}
 
-    /** URI, lock, ttl in seconds, threads, log file, time to end in nanoTime. */
+    /** URI, lock, ttl in seconds, threads, log file, and a file whose coming tells it to end. */
     public static void main(String[] arguments) throws Exception {
         LockOptions options = LockOptions.defaults()
                 .withTtl(Duration.ofSeconds(Long.parseLong(arguments[2])))
                 .withFairness(Fairness.FIFO);
         Path log = Path.of(arguments[4]);
-        long endNanos = Long.parseLong(arguments[5]);
+        Path end = Path.of(arguments[5]);
         try (Holdfast holdfast = Holdfast.connect(arguments[0])) {
             DistributedLock lock = holdfast.lock(arguments[1], options);
             List<Thread> threads = new ArrayList<>();
             for (int i = 0; i < Integer.parseInt(arguments[3]); i++) {
-                Thread thread = new Thread(() -> work(lock, log, endNanos));
+                Thread thread = new Thread(() -> work(lock, log, end));
                 thread.start();
                 threads.add(thread);
             }
@@ -41,8 +41,8 @@ final class LockingProcess {
         }
     }
 
-    private static void work(DistributedLock lock, Path log, long endNanos) {
-        while (System.nanoTime() - endNanos < 0) {
+    private static void work(DistributedLock lock, Path log, Path end) {
+        while (Files.notExists(end)) {
             try (Lease lease = lock.acquire()) {
                 long entered = System.nanoTime();
                 write(log, "in " + lease.token() + " " + entered);
