@@ -83,6 +83,23 @@ class UnexpectedFailuresTest {
     }
 
     @Test
+    @DisplayName("a lock that the store finds it cannot give is refused once and for all, with nothing to undo")
+    void lockThatTheStoreFindsItCannotGiveIsRefusedOnceAndForAll() {
+        ManualClient client = new ManualClient();
+        try (client) {
+            client.store.beforeAsk = () -> {
+                throw new UnsupportedLockException("orders", "the server gives other ttls");
+            };
+            assertThatExceptionOfType(UnsupportedLockException.class).isThrownBy(client.lock("orders")::acquire);
+
+            client.store.beforeAsk = () -> {};
+            assertThat(client.lock("orders").tryAcquire()).map(Lease::release).contains(ReleaseResult.RELEASED);
+        }
+        // Taken and released: what was refused is not withdrawn.
+        assertThat(client.store.requests).hasValue(2);
+    }
+
+    @Test
     @DisplayName("P5 an error on the timer's thread does not stop the clock")
     void errorOnTheTimersThreadDoesNotStopTheClock() throws InterruptedException {
         try (ManualClient client = new ManualClient()) {

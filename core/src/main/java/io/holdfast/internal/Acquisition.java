@@ -5,6 +5,7 @@ import io.holdfast.LockEvent;
 import io.holdfast.LockException;
 import io.holdfast.Renewal;
 import io.holdfast.StoreUnavailableException;
+import io.holdfast.UnsupportedLockException;
 import io.holdfast.spi.Answer;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.Grant;
@@ -302,6 +303,9 @@ final class Acquisition extends Gate.Entry<Holding> {
             place = null;
             rideOut(e);
             return;
+        } catch (UnsupportedLockException e) {
+            place = null;
+            throw e;
         } catch (RuntimeException e) {
             undo(request);
             rideOut(e);

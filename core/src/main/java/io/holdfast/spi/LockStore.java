@@ -12,7 +12,8 @@ import java.util.List;
  * {@link QueueingStore}, {@link RingingStore}, {@link DowngradingStore}, {@link TokenRaisingStore},
  * {@link AdministeredStore}.
  *
- * <p>Every request may throw {@link io.holdfast.StoreUnavailableException} if it was certainly not applied and
+ * <p>Every request may throw {@link io.holdfast.StoreUnavailableException} if it was certainly not applied,
+ * {@link io.holdfast.UnsupportedLockException} if it never will be, leaving nothing behind, and
  * {@link io.holdfast.UnknownOutcomeException} if it may have been. The engine undoes the latter by {@link #withdraw}.
  */
 public interface LockStore extends AutoCloseable {

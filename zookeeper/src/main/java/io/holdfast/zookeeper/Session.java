@@ -45,6 +45,14 @@ final class Session {
 
     private static final long CLOSE_POLL_NANOS = Duration.ofMillis(1).toNanos();
 
+    /** What it is opened for. */
+    enum Purpose {
+        /** Its timeout is their ttl: it must be as asked. */
+        LEASES,
+        /** Whatever timeout the servers give will do. */
+        LOOKING
+    }
+
     private enum State {
         CONNECTING,
         CONNECTED,
@@ -52,6 +60,7 @@ final class Session {
         ENDED
     }
 
+    private final Purpose purpose;
     private final Settings settings;
     private final StoreContext context;
     private final Duration ttl;
@@ -78,7 +87,8 @@ final class Session {
     private @Nullable Ending ending;
     private String endingDetail = "";
 
-    Session(Settings settings, StoreContext context, Duration ttl) {
+    Session(Settings settings, StoreContext context, Duration ttl, Purpose purpose) {
+        this.purpose = purpose;
         this.settings = settings;
         this.context = context;
         this.ttl = ttl;
@@ -332,7 +342,7 @@ final class Session {
             endingDetail = detail;
             enter(State.ENDED);
         }
-        if (newEnding != Ending.FOR_GOOD) {
+        if (newEnding == Ending.EXPIRED || newEnding == Ending.NOT_AUTHENTICATED) {
             LOG.log(Level.WARNING, () -> "ZooKeeper session of " + settings.store() + " ended: " + detail);
         }
         nextPulse.set(null);
@@ -407,7 +417,7 @@ final class Session {
             settings.connector().authenticate(connectedClient);
         }
         int given = connectedClient.getSessionTimeout();
-        if (given != ttl.toMillis()) {
+        if (purpose == Purpose.LEASES && given != ttl.toMillis()) {
             end(
                     Ending.OTHER_TIMEOUT,
                     "its ttl is the ZooKeeper session timeout, and for " + ttl.toMillis() + " ms asked "

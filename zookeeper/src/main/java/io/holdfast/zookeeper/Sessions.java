@@ -5,14 +5,15 @@ import io.holdfast.UnsupportedLockException;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.OwnerId;
 import io.holdfast.spi.StoreContext;
+import io.holdfast.zookeeper.Session.Purpose;
 import io.holdfast.zookeeper.SessionOverException.Ending;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
-import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -32,6 +33,7 @@ final class Sessions {
 
     // Guarded by this.
     private final Map<Duration, Session> byTtl = new HashMap<>();
+    private @Nullable Session looking;
     private boolean closed;
 
     Sessions(Settings settings, StoreContext context) {
@@ -45,9 +47,7 @@ final class Sessions {
         Session dropped = null;
         Session session;
         synchronized (this) {
-            if (closed) {
-                throw new StoreUnavailableException(lock, "the store is closed");
-            }
+            requireOpen(lock);
             session = byTtl.get(ttl);
             if (session != null && !session.isEnded()) {
                 return session;
@@ -56,7 +56,7 @@ final class Sessions {
             if (byTtl.size() >= MOST) {
                 dropped = dropIdle(lock);
             }
-            session = new Session(settings, context, ttl);
+            session = new Session(settings, context, ttl, Purpose.LEASES);
             byTtl.put(ttl, session);
         }
         if (dropped != null) {
@@ -68,13 +68,26 @@ final class Sessions {
 
     /** Any session for what is not bound to one: looking at locks, and freeing those of others. */
     Session any(String lock, Duration ttlOfNew) {
-        Optional<Session> open;
+        Session fresh;
         synchronized (this) {
-            open = byTtl.values().stream()
+            requireOpen(lock);
+            Optional<Session> open = all().stream()
                     .filter(session -> !session.isEnded())
                     .max(Comparator.comparing(Session::isConnected));
+            if (open.isPresent()) {
+                return open.get();
+            }
+            fresh = new Session(settings, context, ttlOfNew, Purpose.LOOKING);
+            looking = fresh;
         }
-        return open.orElseGet(() -> of(lock, ttlOfNew));
+        fresh.start();
+        return fresh;
+    }
+
+    private void requireOpen(String lock) {
+        if (closed) {
+            throw new StoreUnavailableException(lock, "the store is closed");
+        }
     }
 
     @Nullable
@@ -99,7 +112,8 @@ final class Sessions {
     }
 
     private synchronized Collection<Session> all() {
-        return List.copyOf(byTtl.values());
+        return Stream.concat(byTtl.values().stream(), Stream.ofNullable(looking))
+                .toList();
     }
 
     private Session dropIdle(String lock) {

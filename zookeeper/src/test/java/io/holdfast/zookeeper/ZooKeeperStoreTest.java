@@ -302,6 +302,18 @@ class ZooKeeperStoreTest {
     }
 
     @Test
+    void locksCanBeLookedAtWhateverTimeoutTheServersGive() {
+        try (StoreBench patient =
+                StoreBench.at("zookeeper://" + server.connectString() + "/locks?tick=10s", Duration.ofMinutes(10))) {
+            bench.acquire("looked-at");
+
+            LockView view = patient.store.view("looked-at", patient.soon());
+
+            assertThat(view.isHeld()).isTrue();
+        }
+    }
+
+    @Test
     void anExtensionBeyondTheSessionIsRefused() {
         Grant grant = bench.acquire("extend");
 
