@@ -28,9 +28,9 @@ public enum Operation {
      */
     WRITE,
 
-    /** The store put a request in line. One event, {@link Phase#OK}: owner, sent, ttl. */
+    /** The store put a request in line. One event, {@link Phase#OK}: owner, demand, sent, ttl. */
     QUEUED,
-    /** The store granted a request, in an answer or a push. One event, {@link Phase#OK}: owner, token, sent, ttl. */
+    /** The store granted a request, in an answer or a push. One event, {@link Phase#OK}: owner, demand, token, sent, ttl. */
     GRANTED,
     /** The store extended a grant or a place in line. One event, {@link Phase#OK}: owner, sent, ttl. */
     RENEWED,

@@ -119,7 +119,6 @@ final class StoreTap implements StoreFactory {
     private void granted(Grant grant, long sent) {
         recorder.write(event(Operation.GRANTED, grant.request())
                 .token(grant.token() << 10)
-                .demand(grant.request().demand())
                 .sent(Math.min(sent, grant.baseNanos()), grant.ttl().toNanos()));
     }
 
@@ -139,7 +138,8 @@ final class StoreTap implements StoreFactory {
     private Event.Builder event(Operation operation, Request request) {
         return recorder.event(System.nanoTime(), operation, Phase.OK)
                 .lock(request.name())
-                .owner(request.owner().toString());
+                .owner(request.owner().toString())
+                .demand(request.demand());
     }
 
     private static @Nullable Object invoke(LockStore store, Method method, Object[] arguments) throws Throwable {
