@@ -93,8 +93,9 @@ class WarningsTest {
             CompletableFuture<Lease> waiting = waiter.lock("busy").acquireAsync();
 
             await().untilAsserted(() -> assertThat(messages)
-                    .anyMatch(text ->
-                            text.contains("the-waiter") && text.contains("'busy'") && text.contains("the-holder")));
+                    .anyMatch(text -> text.contains("the-waiter")
+                            && text.contains("'busy'")
+                            && text.contains("held by the-holder (")));
             waiting.cancel(true);
         }
     }

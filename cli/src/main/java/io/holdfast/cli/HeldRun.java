@@ -1,23 +1,29 @@
 package io.holdfast.cli;
 
 import io.holdfast.Lease;
-import io.holdfast.Loss;
 import io.holdfast.ReleaseResult;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicReference;
-import org.jspecify.annotations.Nullable;
 
 /** Runs a command while a lease is held. */
 final class HeldRun {
+
+    private enum Stage {
+        RUNNING,
+        /** The lease was lost while the command ran, which was told so. */
+        LOST,
+        /** The command ended by itself: a loss found out later is for people to know. */
+        OVER
+    }
 
     private final Output output;
     private final SignalRelay signals;
     private final List<String> command;
     private final Duration grace;
-    private final AtomicReference<@Nullable Loss> loss = new AtomicReference<>();
+    private final AtomicReference<Stage> stage = new AtomicReference<>(Stage.RUNNING);
 
     HeldRun(Output output, SignalRelay signals, List<String> command, Duration grace) {
         this.output = output;
@@ -35,8 +41,8 @@ final class HeldRun {
             }
             int exitCode = runCommand(lease);
             ReleaseResult released = lease.release();
-            boolean lost = loss.get() != null || released == ReleaseResult.ALREADY_LOST;
-            if (lost && loss.get() == null) {
+            boolean lost = stage.get() == Stage.LOST || released == ReleaseResult.ALREADY_LOST;
+            if (lost && stage.get() == Stage.OVER) {
                 output.fail(
                         Failure.LEASE_LOST,
                         "lock '" + lease.name() + "' was lost before the command ended, which may have overlapped with"
@@ -60,7 +66,9 @@ final class HeldRun {
             RunningCommand running = RunningCommand.start(command, lease.name(), lease.token(), guard);
             CompletableFuture<Void> ended = new CompletableFuture<>();
             lease.onLost(lost -> {
-                loss.set(lost);
+                if (!stage.compareAndSet(Stage.RUNNING, Stage.LOST)) {
+                    return;
+                }
                 output.fail(
                         Failure.LEASE_LOST,
                         "lock '" + lost.name() + "' is lost: " + lost.detail() + ". Ending the command (TERM, then KILL"
@@ -74,7 +82,7 @@ final class HeldRun {
             });
             signals.relayTo(running);
             int exitCode = running.await();
-            if (loss.get() != null) {
+            if (!stage.compareAndSet(Stage.RUNNING, Stage.OVER)) {
                 ended.join();
             } else if (signals.ended(exitCode)) {
                 // It was told to stop and did; the lock must not be free while its own children still work.

@@ -184,6 +184,22 @@ class RunEndsTest {
     }
 
     @Test
+    void saysOnceThatTheLockWasLostWhenTheCommandEndsAtThatMoment() throws IOException {
+        var run = run("job", "--", "sh", "-c", "echo $$ > pid; while [ ! -e done ]; do sleep 0.1; done");
+        awaitPid("pid");
+
+        run.signal("STOP");
+        try (Holdfast holdfast = Holdfast.connect(store())) {
+            assertThat(holdfast.administration().forceRelease("job")).isEqualTo(1);
+        }
+        Files.createFile(directory.resolve("done"));
+        run.signal("CONT");
+
+        assertThat(run.exitCode()).isEqualTo(75);
+        assertThat(run.err().lines().filter(line -> line.contains("lost"))).hasSize(1);
+    }
+
+    @Test
     void killsACommandThatDoesNotStopWhenTheLockIsTakenAway() {
         var run = run(
                 "--grace",

@@ -34,6 +34,7 @@ import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /** A client of one store: wires the engine together and lends its parts to each other. Thread-safe. */
@@ -361,8 +362,16 @@ public final class Client implements Holdfast {
                     settings.clientName(),
                     Long.toString(waited.toSeconds()),
                     name,
-                    view.holders());
+                    namesOf(view.holders()));
         });
+    }
+
+    private static String namesOf(List<LockView.Holder> holders) {
+        return holders.isEmpty()
+                ? "nobody at this moment"
+                : holders.stream()
+                        .map(holder -> holder.origin().map(Origin::toString).orElse("somebody else's client"))
+                        .collect(Collectors.joining(", "));
     }
 
     private LockTerms terms(String name, Demand demand, LockOptions options) {
