@@ -34,6 +34,9 @@ class UsageTest {
                 "prune | AGE",
                 "prune often | 7d",
                 "watch --interval 0 | --interval",
+                "bench --scenario nonsense | crowd",
+                "bench --seconds 0 | --seconds",
+                "bench nonsense | memory:",
                 "ls --store nonsense | memory:",
                 "ls --store carrier-pigeon://loft | file:",
                 "ls --store memory:x?colour=red | colour"
@@ -69,12 +72,12 @@ class UsageTest {
 
         assertThat(help.exitCode()).isZero();
         assertThat(help.out())
-                .contains(List.of("run", "ls", "show", "watch", "release", "prune", "completion"))
+                .contains(List.of("run", "ls", "show", "watch", "release", "prune", "bench", "completion"))
                 .contains("holdfast run nightly -- ./report.sh");
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"run", "ls", "show", "watch", "release", "prune", "completion"})
+    @ValueSource(strings = {"run", "ls", "show", "watch", "release", "prune", "bench", "completion"})
     void everyCommandExplainsItselfWithAnExample(String command) {
         Captured help = Captured.of(command, "--help");
 

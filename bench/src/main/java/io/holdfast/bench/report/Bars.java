@@ -1,0 +1,122 @@
+package io.holdfast.bench.report;
+
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.function.DoubleFunction;
+
+/** Horizontal bars, each of one or more parts, as SVG that fits a light and a dark page. Not thread-safe. */
+final class Bars {
+
+    private static final int WIDTH = 560;
+    private static final int ROW = 22;
+    private static final int RIGHT = 70;
+
+    private final List<Bar> bars = new ArrayList<>();
+    private final List<String> partNames;
+    private final DoubleFunction<String> text;
+    private final int labelWidth;
+    private boolean logarithmic;
+
+    private record Bar(String label, List<Double> parts, List<String> colours) {
+        double sum() {
+            return parts.stream().mapToDouble(Double::doubleValue).sum();
+        }
+    }
+
+    /** @param partNames for the legend; none if bars have one part */
+    Bars(List<String> partNames, DoubleFunction<String> text, int labelWidth) {
+        this.partNames = partNames;
+        this.text = text;
+        this.labelWidth = labelWidth;
+    }
+
+    Bars bar(String label, List<Double> parts, List<String> colours) {
+        bars.add(new Bar(label, parts, colours));
+        return this;
+    }
+
+    /** For values that differ by orders of magnitude; then each bar has one part. */
+    Bars logarithmic() {
+        logarithmic = true;
+        return this;
+    }
+
+    boolean isEmpty() {
+        return bars.isEmpty();
+    }
+
+    String svg() {
+        int legend = partNames.isEmpty() ? 0 : 24;
+        int height = bars.size() * ROW + legend + 6;
+        double most = bars.stream().mapToDouble(Bar::sum).max().orElse(1);
+        double least =
+                bars.stream().mapToDouble(Bar::sum).filter(sum -> sum > 0).min().orElse(most);
+        StringBuilder svg = new StringBuilder(String.format(
+                Locale.ROOT,
+                "<svg viewBox=\"0 0 %d %d\" xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" font-family=\"system-ui,"
+                        + "sans-serif\" font-size=\"11\" fill=\"currentColor\">%n",
+                WIDTH,
+                height));
+        int y = 4;
+        for (Bar bar : bars) {
+            drawBar(svg, bar, y, least, most);
+            y += ROW;
+        }
+        double at = labelWidth;
+        for (int i = 0; i < partNames.size() && !bars.isEmpty(); i++) {
+            append(
+                    svg,
+                    "<rect x=\"%.1f\" y=\"%d\" width=\"12\" height=\"8\" rx=\"2\" fill=\"%s\"/><text x=\"%.1f\" y=\"%d\">%s"
+                            + "</text>%n",
+                    at,
+                    y + 8,
+                    bars.get(0).colours.get(i),
+                    at + 17,
+                    y + 16,
+                    Text.escaped(partNames.get(i)));
+            at += 40 + partNames.get(i).length() * 6.2;
+        }
+        return svg.append("</svg>\n").toString();
+    }
+
+    private void drawBar(StringBuilder svg, Bar bar, int y, double least, double most) {
+        append(
+                svg,
+                "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%s</text>%n",
+                labelWidth - 8,
+                y + 13,
+                Text.escaped(bar.label));
+        double x = labelWidth;
+        for (int i = 0; i < bar.parts.size(); i++) {
+            double width = widthOf(bar.parts.get(i), least, most);
+            append(
+                    svg,
+                    "<rect x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"15\" rx=\"2.5\" fill=\"%s\"/>%n",
+                    x,
+                    y + 1,
+                    width,
+                    bar.colours.get(i));
+            x += width;
+        }
+        append(
+                svg,
+                "<text x=\"%.1f\" y=\"%d\" opacity=\".8\">%s</text>%n",
+                x + 6,
+                y + 13,
+                Text.escaped(text.apply(bar.sum())));
+    }
+
+    private double widthOf(double value, double least, double most) {
+        int room = WIDTH - labelWidth - RIGHT;
+        if (!logarithmic) {
+            return most == 0 ? 0 : value / most * room;
+        }
+        double from = Math.floor(Math.log10(Math.max(least, 1e-6))) - 0.3;
+        return value <= 0 ? 0 : (Math.log10(value) - from) / (Math.log10(most) - from) * room;
+    }
+
+    private static void append(StringBuilder svg, String format, Object... arguments) {
+        svg.append(String.format(Locale.ROOT, format, arguments));
+    }
+}
