@@ -3,6 +3,7 @@ package io.holdfast.quorum;
 import io.holdfast.spi.Grant;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 
 /** What the nodes granted for one lease, late ones included. Thread-safe. */
@@ -10,6 +11,11 @@ final class NodeGrants {
 
     private final Map<Integer, Grant> byNode = new HashMap<>();
     private boolean ended;
+
+    /** What a quorum's grant is made of. */
+    static NodeGrants of(Grant grant) {
+        return (NodeGrants) Objects.requireNonNull(grant.handle(), "a grant of another store");
+    }
 
     /** False if the lease has ended already: then nobody will release this grant but the caller. */
     synchronized boolean add(int node, Grant grant) {
@@ -19,7 +25,7 @@ final class NodeGrants {
         return !ended;
     }
 
-    synchronized Optional<Grant> of(int node) {
+    synchronized Optional<Grant> at(int node) {
         return Optional.ofNullable(byNode.get(node));
     }
 
