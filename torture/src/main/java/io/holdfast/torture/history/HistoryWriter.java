@@ -19,6 +19,7 @@ public final class HistoryWriter implements AutoCloseable {
 
     private final OutputStream file;
     private final ReentrantLock lock = new ReentrantLock();
+    private boolean closed;
 
     private HistoryWriter(OutputStream file) {
         this.file = file;
@@ -37,11 +38,14 @@ public final class HistoryWriter implements AutoCloseable {
         }
     }
 
+    /** Once closed, the history is over: callbacks of a client that was just closed may still come, and change nothing. */
     public void write(Event event) {
         byte[] line = EventJson.line(event);
         lock.lock();
         try {
-            file.write(line);
+            if (!closed) {
+                file.write(line);
+            }
         } catch (IOException e) {
             throw new UncheckedIOException("cannot write the history", e);
         } finally {
@@ -51,10 +55,14 @@ public final class HistoryWriter implements AutoCloseable {
 
     @Override
     public void close() {
+        lock.lock();
         try {
+            closed = true;
             file.close();
         } catch (IOException e) {
             throw new UncheckedIOException("cannot close the history", e);
+        } finally {
+            lock.unlock();
         }
     }
 }

@@ -1,0 +1,4 @@
+@NullMarked
+package io.holdfast.torture.check;
+
+import org.jspecify.annotations.NullMarked;
