@@ -1,0 +1,123 @@
+package io.holdfast.torture.stand;
+
+import static io.holdfast.torture.nemesis.Fault.FULL;
+import static io.holdfast.torture.nemesis.Fault.LEADER_KILL;
+import static io.holdfast.torture.nemesis.Fault.PARTITION;
+import static io.holdfast.torture.nemesis.Fault.SERVER_CLOCK;
+import static io.holdfast.torture.nemesis.Fault.SERVER_KILL;
+import static io.holdfast.torture.nemesis.Fault.SERVER_PAUSE;
+import static io.holdfast.torture.nemesis.Fault.SERVER_WIPE;
+
+import io.holdfast.torture.nemesis.Fault;
+import io.holdfast.torture.worker.Workload;
+import java.nio.file.Path;
+import java.time.Duration;
+import java.util.Arrays;
+import java.util.EnumSet;
+import java.util.List;
+import java.util.Locale;
+import java.util.Set;
+
+/** A store we can start servers for. */
+public enum LocalStore {
+    REDIS("Redis, one server, appendfsync always", SERVER_KILL, SERVER_WIPE, SERVER_PAUSE, FULL, SERVER_CLOCK),
+    SENTINEL("Redis with Sentinel, two replicas", SERVER_KILL, SERVER_WIPE, SERVER_PAUSE, LEADER_KILL, PARTITION),
+    SENTINEL_REPLICAS("the same with replicas=1", SERVER_KILL, SERVER_WIPE, SERVER_PAUSE, LEADER_KILL, PARTITION),
+    REDLOCK("Redlock, five servers", SERVER_KILL, SERVER_WIPE, SERVER_PAUSE, LEADER_KILL, FULL, SERVER_CLOCK),
+    ETCD("etcd, three servers", SERVER_KILL, SERVER_WIPE, SERVER_PAUSE, LEADER_KILL, PARTITION, FULL),
+    ZOOKEEPER("ZooKeeper, three servers", SERVER_KILL, SERVER_WIPE, SERVER_PAUSE, LEADER_KILL, PARTITION),
+    MARIADB("MariaDB", SERVER_KILL, SERVER_WIPE, SERVER_PAUSE, SERVER_CLOCK),
+    POSTGRES("PostgreSQL", SERVER_KILL, SERVER_WIPE, SERVER_PAUSE, SERVER_CLOCK),
+    FILE("files of one machine");
+
+    private final String title;
+    private final Set<Fault> faultsOfServers;
+
+    LocalStore(String title, Fault... faultsOfServers) {
+        this.title = title;
+        this.faultsOfServers = Set.copyOf(Arrays.asList(faultsOfServers));
+    }
+
+    /** What it is, for people. */
+    public String title() {
+        return title;
+    }
+
+    /** How people write it: {@code redis}. */
+    public String word() {
+        return name().toLowerCase(Locale.ROOT).replace('_', '-');
+    }
+
+    /**
+     * The stores a word means: {@code redis} with its Sentinel shapes, {@code all}.
+     *
+     * @throws IllegalArgumentException naming what there is
+     */
+    public static List<LocalStore> parse(String word) {
+        List<LocalStore> meant = Arrays.stream(values())
+                .filter(store -> word.equals("all") || store.word().equals(word))
+                .toList();
+        if (meant.isEmpty()) {
+            throw new IllegalArgumentException("there is no local store '" + word + "'; there are all, "
+                    + String.join(
+                            ", ", Arrays.stream(values()).map(LocalStore::word).toList()));
+        }
+        return meant;
+    }
+
+    /** The faults that can happen to it. */
+    public Set<Fault> faults() {
+        Set<Fault> faults = EnumSet.copyOf(List.of(
+                Fault.KILL_HOLDER, Fault.KILL_WAITER, Fault.PAUSE, Fault.STALL, Fault.MISCHIEF, Fault.CLIENT_CLOCK));
+        if (this != FILE && this != SENTINEL && this != SENTINEL_REPLICAS) {
+            faults.addAll(List.of(Fault.CUT, Fault.CUT_REQUESTS, Fault.CUT_REPLIES, Fault.DELAY, Fault.RESET));
+        }
+        faults.addAll(faultsOfServers);
+        return faults;
+    }
+
+    /** The faults that can come together in one run: a partition needs servers of its own. */
+    public Set<Fault> mixedFaults() {
+        Set<Fault> faults = faults();
+        faults.remove(PARTITION);
+        return faults;
+    }
+
+    public Set<Workload> workloads() {
+        return this == REDLOCK ? EnumSet.of(Workload.EXCLUSIVE, Workload.SHARED) : EnumSet.allOf(Workload.class);
+    }
+
+    /** By how much a lease ends locally before its ttl, beyond what is usual. */
+    public Duration slack() {
+        return this == ZOOKEEPER ? Stands.TICK : Duration.ofMillis(2);
+    }
+
+    /** Whether waiters are promised to be served in order of arrival. */
+    public boolean servesInOrder() {
+        return this != REDLOCK && this != MARIADB && this != POSTGRES;
+    }
+
+    /**
+     * Starts its servers.
+     *
+     * @param faults what is going to happen to them
+     * @param directory for what the run needs beside them; everybody may read it
+     */
+    public Stand start(Set<Fault> faults, Path directory) {
+        Stands stands = new Stands(faults, directory);
+        if (faults.contains(PARTITION)) {
+            return PartitionStand.start(this, directory);
+        }
+        return switch (this) {
+            case REDIS -> stands.redis();
+            case SENTINEL -> stands.sentinel("");
+            case SENTINEL_REPLICAS -> stands.sentinel("?replicas=1");
+            case REDLOCK -> stands.redlock();
+            case ETCD -> stands.etcd();
+            case ZOOKEEPER -> stands.zookeeper();
+            case MARIADB -> stands.mariadb();
+            case POSTGRES -> stands.postgres();
+            case FILE -> new FileStand(directory.resolve("locks"));
+        };
+    }
+}
