@@ -1,0 +1,97 @@
+package io.holdfast.torture.report;
+
+import static io.holdfast.torture.check.Promise.BELIEF;
+import static io.holdfast.torture.check.Promise.EXCLUSION;
+import static io.holdfast.torture.check.Promise.KEPT;
+import static io.holdfast.torture.check.Promise.ORDER;
+
+import io.holdfast.torture.check.Promise;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+
+/**
+ * What stores do not promise, as their pages say in the first lines. A promise broken here is shown as such, not as kept; a
+ * limit belongs into this list only once it stands in the store's page.
+ */
+final class DocumentedLimits {
+
+    /**
+     * A limit.
+     *
+     * @param stores whose
+     * @param titles the cells in which it shows
+     * @param promises what is not kept
+     * @param page where it is documented, below {@code docs/stores}
+     * @param words what the page says
+     */
+    record Limit(Set<String> stores, Set<String> titles, Set<Promise> promises, String page, String words) {}
+
+    private static final Set<String> SENTINELS = Set.of("sentinel", "sentinel-replicas");
+
+    static final List<Limit> ALL = List.of(
+            new Limit(
+                    Set.of("redis"),
+                    Set.of("server-wipe", "mixed"),
+                    Set.of(EXCLUSION, BELIEF, KEPT, ORDER),
+                    "redis.md",
+                    "A server without persistence forgets its locks when it restarts"),
+            new Limit(
+                    Set.of("redis"),
+                    Set.of("server-clock", "mixed"),
+                    Set.of(EXCLUSION, BELIEF, KEPT, ORDER),
+                    "redis.md",
+                    "The server's clock decides"),
+            new Limit(
+                    SENTINELS,
+                    Set.of("leader-kill", "server-pause", "server-kill", "partition", "mixed"),
+                    Set.of(EXCLUSION, BELIEF, KEPT, ORDER),
+                    "redis.md",
+                    "Replication is asynchronous"),
+            new Limit(
+                    SENTINELS,
+                    Set.of("server-wipe", "mixed"),
+                    Set.of(EXCLUSION, BELIEF, KEPT, ORDER),
+                    "redis.md",
+                    "A server without persistence forgets its locks when it restarts"),
+            new Limit(
+                    Set.of("redlock"),
+                    Set.of("server-clock", "mixed"),
+                    Set.of(EXCLUSION, BELIEF, KEPT),
+                    "redlock.md",
+                    "Every node ends leases by its own clock"),
+            new Limit(
+                    Set.of("redlock"),
+                    Set.of("server-wipe", "mixed"),
+                    Set.of(EXCLUSION, BELIEF, KEPT),
+                    "redlock.md",
+                    "A node that crashes and comes back empty has forgotten whom it granted"),
+            new Limit(
+                    Set.of("mariadb", "postgres"),
+                    Set.of("server-clock", "mixed"),
+                    Set.of(EXCLUSION, BELIEF, KEPT),
+                    "jdbc.md",
+                    "If the server's clock jumps forward, leases end early in its eyes"),
+            new Limit(
+                    Set.of("mariadb", "postgres"),
+                    Set.of("server-wipe", "mixed"),
+                    Set.of(EXCLUSION, BELIEF, KEPT),
+                    "jdbc.md",
+                    "A lock is as durable as the server"),
+            new Limit(
+                    Set.of("etcd"),
+                    Set.of("server-pause", "mixed"),
+                    Set.of(EXCLUSION, BELIEF, KEPT),
+                    "etcd.md",
+                    "leader that was paused for longer than an election can, on waking, have leases revoked"));
+
+    private DocumentedLimits() {}
+
+    static Optional<Limit> of(String store, String title, Promise promise) {
+        return ALL.stream()
+                .filter(limit -> limit.stores().contains(store)
+                        && limit.titles().contains(title)
+                        && limit.promises().contains(promise))
+                .findFirst();
+    }
+}

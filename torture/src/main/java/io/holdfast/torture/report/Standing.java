@@ -1,0 +1,20 @@
+package io.holdfast.torture.report;
+
+/** How a promise stands after a run. */
+public enum Standing {
+    KEPT("kept"),
+    /** Broken, as the store's page says it can be. */
+    DOCUMENTED_LIMIT("documented limit"),
+    BROKEN("BROKEN"),
+    NOT_TESTED("not tested");
+
+    private final String words;
+
+    Standing(String words) {
+        this.words = words;
+    }
+
+    public String words() {
+        return words;
+    }
+}
