@@ -27,6 +27,7 @@ final class Commands {
         commands.put("release", () -> new ReleaseCommand(output));
         commands.put("prune", () -> new PruneCommand(output));
         commands.put("bench", () -> new BenchCommand(output));
+        commands.put("torture", () -> new TortureCommand(output));
         commands.put("completion", () -> new CompletionCommand(output, () -> assemble(commands, output)));
         String first = invocation.own().isEmpty() ? "" : invocation.own().get(0);
         Supplier<Object> asked = commands.get(first);

@@ -72,12 +72,12 @@ class UsageTest {
 
         assertThat(help.exitCode()).isZero();
         assertThat(help.out())
-                .contains(List.of("run", "ls", "show", "watch", "release", "prune", "bench", "completion"))
+                .contains(List.of("run", "ls", "show", "watch", "release", "prune", "bench", "torture", "completion"))
                 .contains("holdfast run nightly -- ./report.sh");
     }
 
     @ParameterizedTest
-    @ValueSource(strings = {"run", "ls", "show", "watch", "release", "prune", "bench", "completion"})
+    @ValueSource(strings = {"run", "ls", "show", "watch", "release", "prune", "bench", "torture", "completion"})
     void everyCommandExplainsItselfWithAnExample(String command) {
         Captured help = Captured.of(command, "--help");
 
