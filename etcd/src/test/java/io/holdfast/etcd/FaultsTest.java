@@ -256,7 +256,7 @@ class FaultsTest {
         assertThatThrownBy(() -> two.store.attempt(two.request(name), in(Duration.ofMillis(200))))
                 .isInstanceOf(UnknownOutcomeException.class);
 
-        assertThat(Duration.ofNanos(System.nanoTime() - before)).isLessThan(Duration.ofSeconds(2));
+        assertThat(Duration.ofNanos(System.nanoTime() - before)).isLessThan(Duration.ofSeconds(5));
     }
 
     @Test
@@ -266,7 +266,7 @@ class FaultsTest {
         proxy.dropReplies();
         assertThatThrownBy(() -> two.store.attempt(request, in(Duration.ofMillis(300))))
                 .isInstanceOf(UnknownOutcomeException.class);
-        assertThat(keys()).hasSize(1);
+        await().untilAsserted(() -> assertThat(keys()).hasSize(1));
 
         proxy.heal();
         await().untilAsserted(() -> assertThat(two.withdraw(request)).isEqualTo(Withdrawal.REMOVED));
@@ -279,7 +279,7 @@ class FaultsTest {
         Grant kept = two.grant(warm);
         proxy.cut(Direction.TO_SERVER);
         Request late = two.request(name, Demand.exclusive(), SHORT);
-        assertThatThrownBy(() -> two.store.attempt(late, in(Duration.ofMillis(100))))
+        assertThatThrownBy(() -> two.store.attempt(late, in(Duration.ofMillis(300))))
                 .isInstanceOf(UnknownOutcomeException.class);
         assertThat(keys()).isEmpty();
         proxy.heal();

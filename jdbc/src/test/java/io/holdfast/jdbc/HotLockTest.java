@@ -119,12 +119,15 @@ class HotLockTest extends RecipeTest {
         int clients = 4;
         int[] grants = new int[clients];
         AtomicInteger total = new AtomicInteger();
+        CountDownLatch ready = new CountDownLatch(clients);
         List<Future<?>> all = new ArrayList<>();
         for (int i = 0; i < clients; i++) {
             int me = i;
             all.add(fork(() -> {
                 try (Holdfast client = client(database)) {
                     var lock = client.lock(name);
+                    lock.run(ready::countDown);
+                    ready.await();
                     while (total.get() < 200) {
                         try (Lease lease = lock.acquire()) {
                             grants[me]++;

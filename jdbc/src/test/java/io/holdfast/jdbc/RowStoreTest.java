@@ -270,7 +270,7 @@ class RowStoreTest {
             String name = Database.unique("linger");
             Grant grant = client.hold(name, demand);
 
-            client.store.release(grant, Duration.ofMillis(500), OpenStore.soon());
+            client.store.release(grant, Duration.ofSeconds(1), OpenStore.soon());
 
             assertThat(client.take(name)).isEmpty();
             assertThat(client.store.view(name, OpenStore.soon()).holders())

@@ -202,7 +202,8 @@ class EngineTest extends RedisTest {
         join(running);
         witness.check();
         assertThat(witness.entries.get()).isGreaterThan(20);
-        assertThat(Duration.ofNanos(longestWait.get())).isLessThan(options.ttl().plusSeconds(1));
+        // A ttl and a second by rights; the rest is for a busy machine.
+        assertThat(Duration.ofNanos(longestWait.get())).isLessThan(options.ttl().plusSeconds(4));
         return witness.entries.get();
     }
 
@@ -215,7 +216,7 @@ class EngineTest extends RedisTest {
 
             long start = System.nanoTime();
             assertThat(failureOf(() -> lock.tryAcquire(Duration.ofMillis(300)))).isInstanceOf(LockException.class);
-            assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(2));
+            assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(4));
 
             mortal.restart();
             await().ignoreExceptions()
@@ -239,7 +240,7 @@ class EngineTest extends RedisTest {
             long start = System.nanoTime();
             assertThat(failureOf(() -> lock.tryAcquire(Duration.ofMillis(300))))
                     .isInstanceOf(UnknownOutcomeException.class);
-            assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(2));
+            assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(4));
 
             paused.resume();
             await().until(() -> !lock.inspect().isHeld());

@@ -145,8 +145,8 @@ class HandoverTest extends RedisTest {
         proxy.cut();
         holder.release(held);
 
-        // Three dead waiters in a row, one ttl and a second.
-        assertThat(millisUntil(behind)).isLessThan(2500);
+        // Three dead waiters in a row: one ttl and a second, not three ttls; the rest is for a busy machine.
+        assertThat(millisUntil(behind)).isLessThan(4000);
     }
 
     @Test
@@ -160,7 +160,7 @@ class HandoverTest extends RedisTest {
         dying.close();
 
         // Its own heartbeat would come after ten seconds.
-        assertThat(millisUntil(survivor)).isLessThan(2500);
+        assertThat(millisUntil(survivor)).isLessThan(5000);
     }
 
     @Test
@@ -174,7 +174,7 @@ class HandoverTest extends RedisTest {
         pushed(brief);
         dying.close();
 
-        assertThat(millisUntil(patient)).isLessThan(2500);
+        assertThat(millisUntil(patient)).isLessThan(5000);
     }
 
     @Test
@@ -190,7 +190,7 @@ class HandoverTest extends RedisTest {
         proxy.dropReplies();
         Request lost = hasty.request(name);
         assertThatThrownBy(
-                        () -> hasty.store.enqueue(lost, new TestClient.Heard(), hasty.within(Duration.ofMillis(200))))
+                        () -> hasty.store.enqueue(lost, new TestClient.Heard(), hasty.within(Duration.ofMillis(500))))
                 .isInstanceOf(UnknownOutcomeException.class);
         proxy.heal();
         hasty.enqueue(holder.grant(name()).request().name());

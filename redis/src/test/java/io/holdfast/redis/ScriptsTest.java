@@ -26,7 +26,7 @@ import redis.clients.jedis.params.SetParams;
 @DisplayName("Each script, in every state it can meet")
 class ScriptsTest extends RedisTest {
 
-    private static final Duration SHORT = Duration.ofMillis(80);
+    private static final Duration SHORT = Duration.ofMillis(300);
 
     private TestClient client;
     private String name;
@@ -216,7 +216,7 @@ class ScriptsTest extends RedisTest {
             Grant holder = client.grant(name);
             TestClient.Place next = enqueue(client.request(name));
 
-            client.store.release(holder, Duration.ofMillis(300), client.soon());
+            client.store.release(holder, Duration.ofSeconds(1), client.soon());
 
             assertThat(client.renew(holder)).isInstanceOf(RenewalAnswer.Gone.class);
             assertThat(client.attempt(name)).isInstanceOf(Answer.Refused.class);

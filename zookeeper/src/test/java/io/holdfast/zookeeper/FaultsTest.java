@@ -108,7 +108,7 @@ class FaultsTest {
         proxy.dropReplies();
         assertThatThrownBy(() -> bench.store.enqueue(request, new Ears(), bench.within(Duration.ofMillis(500))))
                 .isInstanceOf(UnknownOutcomeException.class);
-        assertThat(children("orphan")).hasSize(1);
+        await().until(() -> children("orphan").size() == 1);
 
         proxy.heal();
 
