@@ -22,6 +22,7 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.stream.Collectors;
@@ -179,12 +180,12 @@ class ClusterTest {
         AtomicInteger passes = new AtomicInteger();
         ExecutorService threads = Executors.newFixedThreadPool(clients);
         List<Future<?>> work = new ArrayList<>();
-        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(8);
+        AtomicBoolean over = new AtomicBoolean();
         for (int i = 0; i < clients; i++) {
             work.add(threads.submit(() -> {
                 try (Holdfast holdfast = Holdfast.connect(uri(cluster.nodes()))) {
                     DistributedLock lock = holdfast.lock(name, options);
-                    while (System.nanoTime() - end < 0) {
+                    while (!over.get()) {
                         try (Lease lease = lock.acquire()) {
                             if (lease.isValid()) {
                                 overlaps.addAndGet(inside.getAndIncrement() == 0 ? 0 : 1);
@@ -205,6 +206,7 @@ class ClusterTest {
         killed.kill();
         int before = passes.get();
         await().atMost(PATIENCE).until(() -> passes.get() > before + 10);
+        over.set(true);
         for (Future<?> each : work) {
             each.get(60, TimeUnit.SECONDS);
         }

@@ -14,19 +14,18 @@ import java.util.List;
 /** A process of its own that takes a lock again and again and prints each time it had it: token, from, to. */
 final class CountingProcess {
 
-    static final Duration TTL = Duration.ofSeconds(2);
-
     private CountingProcess() {}
 
-    /** Arguments: the store's URL, the database's URL, the lock, the counter, threads, rounds of each. */
+    /** Arguments: the store's URL, the database's URL, the lock, its ttl, the counter, threads, rounds of each. */
     public static void main(String[] args) throws Exception {
-        int threads = Integer.parseInt(args[4]);
-        int rounds = Integer.parseInt(args[5]);
+        Duration ttl = Duration.parse(args[3]);
+        int threads = Integer.parseInt(args[5]);
+        int rounds = Integer.parseInt(args[6]);
         try (Holdfast client = Holdfast.connect(args[0])) {
-            DistributedLock lock = client.lock(args[2], LockOptions.defaults().withTtl(TTL));
+            DistributedLock lock = client.lock(args[2], LockOptions.defaults().withTtl(ttl));
             List<Thread> all = new ArrayList<>();
             for (int i = 0; i < threads; i++) {
-                Thread thread = new Thread(() -> count(lock, args[1], args[3], rounds));
+                Thread thread = new Thread(() -> count(lock, args[1], args[4], rounds));
                 thread.start();
                 all.add(thread);
             }
@@ -42,7 +41,10 @@ final class CountingProcess {
                 // Monotonic time is that of the machine: processes can be compared by it.
                 long from = System.nanoTime();
                 increment(url, counter);
-                System.out.println(lease.token() + " " + from + " " + System.nanoTime());
+                long to = System.nanoTime();
+                if (lease.isValid()) {
+                    System.out.println(lease.token() + " " + from + " " + to);
+                }
                 done++;
             } catch (LockException e) {
                 System.err.println(e);
