@@ -6,7 +6,6 @@ import io.holdfast.servers.TlsClients;
 import io.holdfast.servers.TlsMaterial;
 import io.holdfast.spi.StoreFactory;
 import io.holdfast.spi.StoreUri;
-import io.holdfast.tck.CoreStoreContract;
 import io.holdfast.tck.LockStoreContract;
 import java.time.Duration;
 import java.util.stream.Collectors;
@@ -58,7 +57,7 @@ class TopologyConformanceTest {
     @Nested
     @TestInstance(Lifecycle.PER_CLASS)
     @DisplayName("TLS with client certificates, and a login with the least rights")
-    class Secured extends CoreStoreContract {
+    class Secured extends LockStoreContract {
 
         private final TlsMaterial tls = TlsMaterial.generate();
         private EtcdServer server;
