@@ -1,0 +1,126 @@
+package io.holdfast.torture.report;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.torture.check.Counts;
+import io.holdfast.torture.check.Finding.Outcome;
+import io.holdfast.torture.check.Promise;
+import io.holdfast.torture.nemesis.Fault;
+import io.holdfast.torture.stand.LocalStore;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.Arrays;
+import java.util.EnumMap;
+import java.util.List;
+import java.util.Map;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
+
+@DisplayName("what is said of a run")
+class ReportTest {
+
+    private static final Path STORE_PAGES = Path.of("..", "docs", "stores");
+
+    @TempDir
+    Path directory;
+
+    static List<DocumentedLimits.Limit> limits() {
+        return DocumentedLimits.ALL;
+    }
+
+    @ParameterizedTest
+    @MethodSource("limits")
+    void aLimitIsDocumentedInTheStoresPage(DocumentedLimits.Limit limit) throws IOException {
+        String page = Files.readString(STORE_PAGES.resolve(limit.page())).replaceAll("\\s+", " ");
+
+        assertThat(page).contains(limit.words());
+        assertThat(Arrays.stream(LocalStore.values()).map(LocalStore::word)).containsAll(limit.stores());
+        assertThat(limit.titles())
+                .allMatch(title -> title.equals("mixed")
+                        || Arrays.stream(Fault.values())
+                                .anyMatch(fault -> fault.word().equals(title)));
+    }
+
+    @Test
+    void aBreachIsALimitOnlyWhereItIsDocumented() {
+        assertThat(summary("redis", "server-wipe", Promise.EXCLUSION).standing(Promise.EXCLUSION))
+                .isEqualTo(Standing.DOCUMENTED_LIMIT);
+        assertThat(summary("redis", "pause", Promise.EXCLUSION).standing(Promise.EXCLUSION))
+                .isEqualTo(Standing.BROKEN);
+        assertThat(summary("redis", "server-wipe", Promise.FENCING).standing(Promise.FENCING))
+                .isEqualTo(Standing.BROKEN);
+    }
+
+    @Test
+    void aBrokenPromiseIsBadAndALimitIsNot() {
+        assertThat(summary("redis", "pause", Promise.EXCLUSION).isBad()).isTrue();
+        assertThat(summary("redis", "server-wipe", Promise.EXCLUSION).isBad()).isFalse();
+    }
+
+    @Test
+    void resultsOfPartsAreFoundAgain() throws IOException {
+        Results results = new Results(directory);
+        CellSummary summary = summary("etcd", "cut", Promise.ORDER);
+
+        results.put(summary);
+
+        assertThat(results.find("etcd-cut")).contains(summary);
+        assertThat(results.find("etcd-pause")).isEmpty();
+        assertThat(new Results(directory).all()).containsExactly(summary);
+    }
+
+    @Test
+    void thePageShowsBreachesLimitsAndWhatWasNotRun() {
+        String page = SafetyPage.text(List.of(
+                summary("redis", "pause", Promise.EXCLUSION),
+                summary("redis", "server-wipe", Promise.EXCLUSION),
+                new CellSummary(
+                        "etcd",
+                        "partition",
+                        0,
+                        1,
+                        "run as root",
+                        Map.of(),
+                        0,
+                        0,
+                        0,
+                        Counts.Writes.NONE,
+                        Counts.Writes.NONE,
+                        List.of())));
+
+        assertThat(page)
+                .contains("| pause | **BROKEN** (3) | ✓ |")
+                .contains("| server-wipe | limit (3) | ✓ |")
+                .contains("(stores/redis.md)")
+                .contains("20.0 % / 0 |")
+                .contains("- etcd, partition: run as root");
+    }
+
+    private static CellSummary summary(String store, String title, Promise broken) {
+        Map<Promise, CellSummary.Found> promises = new EnumMap<>(Promise.class);
+        for (Promise promise : Promise.values()) {
+            promises.put(
+                    promise,
+                    promise == broken
+                            ? new CellSummary.Found(Outcome.VIOLATED, 10, 3, "two at once \"here\"")
+                            : new CellSummary.Found(Outcome.HELD, 10, 0, ""));
+        }
+        return new CellSummary(
+                store,
+                title,
+                60,
+                Long.MAX_VALUE,
+                "",
+                promises,
+                100,
+                50,
+                7,
+                new Counts.Writes(10, 0, 2),
+                new Counts.Writes(10, 2, 0),
+                List.of());
+    }
+}
