@@ -134,7 +134,11 @@ final class Attempt {
     private long expiryNanos() {
         // The client may have known of another end than its deadline a little before it could tell: what it said last
         // counts.
-        return endedOtherwise() ? Math.min(deadlineNanos(), lastValidNanos()) : deadlineNanos();
+        if (endedOtherwise()) {
+            return Math.min(deadlineNanos(), lastValidNanos());
+        }
+        // A lease that ended at its own deadline is given back, whatever a late answer says of it.
+        return lost != null && claim != null ? claim.timelyDeadlineNanos() : deadlineNanos();
     }
 
     private long beliefNanos() {

@@ -2,6 +2,7 @@ package io.holdfast.torture.check;
 
 import io.holdfast.Demand;
 import io.holdfast.torture.history.Event;
+import io.holdfast.torture.history.Operation;
 import org.jspecify.annotations.Nullable;
 
 /** One request as the store answered it: its place in line, its grant, its extensions. Grows while a history is read. */
@@ -9,6 +10,7 @@ final class Claim {
 
     private final Rules rules;
     private long deadlineNanos = Long.MIN_VALUE;
+    private long timelyDeadlineNanos = Long.MIN_VALUE;
     private long heardNanos = Long.MIN_VALUE;
     private long sentNanos = Long.MAX_VALUE;
     private @Nullable Event queued;
@@ -28,7 +30,11 @@ final class Claim {
         Long sent = event.sentNanos();
         Long ttl = event.ttlNanos();
         if (sent != null && ttl != null) {
-            deadlineNanos = Math.max(deadlineNanos, rules.deadlineNanos(sent, ttl));
+            long deadline = rules.deadlineNanos(sent, ttl);
+            deadlineNanos = Math.max(deadlineNanos, deadline);
+            if (event.operation() != Operation.RENEWED || event.nanos() <= timelyDeadlineNanos) {
+                timelyDeadlineNanos = Math.max(timelyDeadlineNanos, deadline);
+            }
             heardNanos = Math.max(heardNanos, sent);
             sentNanos = Math.min(sentNanos, sent);
         }
@@ -37,6 +43,11 @@ final class Claim {
     /** Until when the store must have kept it. */
     long deadlineNanos() {
         return deadlineNanos;
+    }
+
+    /** The same without extensions of which the client heard too late to count with them: it has given the lease up by then. */
+    long timelyDeadlineNanos() {
+        return timelyDeadlineNanos;
     }
 
     /** When the request was sent, or earlier. */

@@ -84,6 +84,28 @@ class CheckerTest {
         }
 
         @Test
+        void anExtensionHeardOfTooLateDoesNotBringALostLeaseBack() {
+            story.holds(0, 1, "a", 1)
+                    .lost(100, "a", LossReason.EXPIRED)
+                    .holds(2, 101, "b", 2)
+                    .renewed(120, "a", 60, 100)
+                    .releases(150, 151, "b");
+
+            assertThat(story.judged().holds()).isTrue();
+        }
+
+        @Test
+        void anExtensionHeardOfInTimeMovesTheDeadlineOfALeaseLostLater() {
+            story.holds(0, 1, "a", 1)
+                    .renewed(90, "a", 60, 100)
+                    .holds(2, 101, "b", 2)
+                    .lost(160, "a", LossReason.EXPIRED)
+                    .releases(150, 151, "b");
+
+            assertViolated(Promise.EXCLUSION, "a", "b");
+        }
+
+        @Test
         void aReleaseOfUnknownOutcomeMayHaveBeenDone() {
             story.holds(0, 1, "a", 1).releasesAndNeverKnows(5, "a").holds(2, 6, "b", 2);
 
