@@ -80,9 +80,12 @@ public final class CellRun {
                         clocks)) {
             awaitBegin(crew);
             progress.at("running");
-            new Nemesis(schedule, fault -> inflict(fault, stand, crew, network), log(history)).run();
-            progress.at("healed");
-            TimeUnit.MILLISECONDS.sleep(settling.toMillis());
+            try (Lag lag = new Lag()) {
+                new Nemesis(schedule, fault -> inflict(fault, stand, crew, network), log(history)).run();
+                progress.at("healed");
+                TimeUnit.MILLISECONDS.sleep(settling.toMillis());
+                blameTheMachine(lag.worst());
+            }
             List<String> stuck = crew.stop(settling);
             stuck.forEach(name -> troubles.add(name + " did not end within " + settling.toSeconds() + " s"));
             troubles.addAll(crew.broken());
@@ -95,6 +98,13 @@ public final class CellRun {
         List<Event> events = HistoryReader.directory(directory);
         Verdict verdict = Checker.check(events, rules.withProgress(settling));
         return new CellResult(cell, schedule, verdict, troubles, events, directory);
+    }
+
+    private void blameTheMachine(Duration late) {
+        if (late.compareTo(cell.ttl().dividedBy(3)) > 0) {
+            troubles.add("this machine is too busy to judge by: a thread of the run was late by " + late.toMillis()
+                    + " ms; run fewer cells at a time");
+        }
     }
 
     /** By when a lock must be served again: a dead holder's ttl, the servers' failover, those ahead in line. */

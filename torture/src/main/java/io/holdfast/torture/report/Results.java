@@ -23,11 +23,13 @@ public final class Results {
         Files.writeString(fileOf(summary.store() + "-" + summary.title()), SummaryJson.text(summary) + "\n");
     }
 
-    /** What is known of a cell: only what was run counts. */
+    /** What is known of a cell: only what was run, without trouble, counts. */
     public Optional<CellSummary> find(String cellName) throws IOException {
         Path file = fileOf(cellName);
         return Files.exists(file)
-                ? Optional.of(SummaryJson.parse(Files.readString(file))).filter(CellSummary::wasRun)
+                ? Optional.of(SummaryJson.parse(Files.readString(file)))
+                        .filter(summary ->
+                                summary.wasRun() && summary.troubles().isEmpty())
                 : Optional.empty();
     }
 
