@@ -476,6 +476,11 @@ final class Acquisition extends Gate.Entry<Holding> {
         if (!(failure instanceof LockException known)) {
             throw failure;
         }
+        if (polling != null && trouble == null && deadline.hasPassed()) {
+            // The caller's own deadline cut this poll short; the one before it was refused, so the store is not away.
+            abandon("the lock stayed taken");
+            return;
+        }
         long now = now();
         long ttlNanos = terms.options().ttl().toNanos();
         trouble = known;

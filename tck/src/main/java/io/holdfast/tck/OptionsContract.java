@@ -11,6 +11,7 @@ import io.holdfast.Holdfast;
 import io.holdfast.Lease;
 import io.holdfast.LockOptions;
 import io.holdfast.Renewal;
+import io.holdfast.UnknownOutcomeException;
 import io.holdfast.UnsupportedLockException;
 import io.holdfast.Waiting;
 import io.holdfast.spi.QueueingStore;
@@ -18,6 +19,7 @@ import io.holdfast.tck.StoreTap.Operation;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
@@ -159,6 +161,33 @@ abstract class OptionsContract extends StoreContract {
             assertThat(tap.count(Operation.ATTEMPT)).isEqualTo(3);
             assertThat(holder.isValid()).isTrue();
         }
+    }
+
+    @Test
+    void aPollCutShortByTheCallersDeadlineIsARefusalAndUndone() throws Exception {
+        StoreTap tap = tap();
+        Duration maxWait = Duration.ofSeconds(1);
+        AtomicInteger polls = new AtomicInteger();
+        DistributedLock polling =
+                client(tap).lock(name(), longLived().withWaiting(Waiting.poll().every(Duration.ofMillis(10))));
+        try (Lease holder = client().lock(name(), longLived()).acquire()) {
+            assertThat(polling.tryAcquire()).isEmpty();
+            tap.on(Operation.ATTEMPT, call -> {
+                Object refused = call.proceed();
+                if (polls.incrementAndGet() == 1) {
+                    return refused;
+                }
+                StoreTap.pause(maxWait);
+                throw new UnknownOutcomeException(call.lockName(), "its reply was late");
+            });
+
+            assertThat(polling.tryAcquire(maxWait)).isEmpty();
+
+            assertThat(polls).hasValue(2);
+            soon().until(() -> tap.count(Operation.WITHDRAW) > 0);
+            assertThat(holder.isValid()).isTrue();
+        }
+        awaitFree(name());
     }
 
     @Test
