@@ -35,6 +35,9 @@ public interface Contender extends AutoCloseable {
 
         /** Waits as long as it takes. */
         Held acquire() throws Exception;
+
+        /** The thread is done with it. */
+        default void close() throws Exception {}
     }
 
     /** A lock that is held. */

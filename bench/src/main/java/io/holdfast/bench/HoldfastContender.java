@@ -51,7 +51,10 @@ public final class HoldfastContender implements Contender {
         @Override
         public Contender open(Map<String, String> settings) {
             Mode mode = Mode.valueOf(settings.getOrDefault("mode", "queued").toUpperCase(Locale.ROOT));
-            HoldfastBuilder builder = Holdfast.builder().store(settings.get("uri"));
+            HoldfastBuilder builder = Holdfast.builder()
+                    .store(settings.get("uri"))
+                    // Several JVMs start at once, and on a busy machine that takes its time.
+                    .requestTimeout(Duration.ofSeconds(20));
             LockOptions options = LockOptions.defaults().withTtl(TTL);
             switch (mode) {
                 case QUEUED -> {}

@@ -72,6 +72,7 @@ final class LoadThread extends Thread {
             while (phase.get() != Phase.DRAINING) {
                 cycle(mutex);
             }
+            mutex.close();
         } catch (Throwable e) {
             failure = e;
         } finally {

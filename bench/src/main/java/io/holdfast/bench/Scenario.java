@@ -12,56 +12,56 @@ import java.util.stream.Collectors;
 public enum Scenario {
     FREE('a', "free lock", "One thread takes and returns a lock nobody else wants.") {
         @Override
-        List<Load> loads(int jvms) {
+        public List<Load> loads(int jvms) {
             return List.of(Load.of(1, 1));
         }
     },
     SPREAD('b', "32 locks", "32 threads of one JVM, each with a lock of its own.") {
         @Override
-        List<Load> loads(int jvms) {
+        public List<Load> loads(int jvms) {
             return List.of(Load.of(1, 32).withLocks(32));
         }
     },
     FEW('h', "few clients", "Four threads, in two JVMs if the store allows, want the same lock all the time.") {
         @Override
-        List<Load> loads(int jvms) {
+        public List<Load> loads(int jvms) {
             return List.of(Load.of(Math.min(2, jvms), 4));
         }
     },
     CROWD('c', "16 threads", "16 threads of one JVM want the same lock all the time.") {
         @Override
-        List<Load> loads(int jvms) {
+        public List<Load> loads(int jvms) {
             return List.of(Load.of(1, 16));
         }
     },
     PROCESSES('d', "4 JVMs x 4", "Four JVMs with four threads each want the same lock all the time.") {
         @Override
-        List<Load> loads(int jvms) {
+        public List<Load> loads(int jvms) {
             return jvms < 4 ? List.of() : List.of(Load.of(4, 16));
         }
     },
     SECTION('e', "5 ms section", "As before, and each holds the lock for 5 ms: at best 200 a second.") {
         @Override
-        List<Load> loads(int jvms) {
+        public List<Load> loads(int jvms) {
             return List.of(Load.of(Math.min(4, jvms), 16).withSection(Duration.ofMillis(5)));
         }
     },
     GROWTH('f', "growth", "10, 100 and 1,000 threads want the same lock all the time.") {
         @Override
-        List<Load> loads(int jvms) {
+        public List<Load> loads(int jvms) {
             int most = Math.min(4, jvms);
             return List.of(Load.of(most, 10), Load.of(most, 100), Load.of(most, 1000));
         }
     },
     HELD('g', "10,000 held", "10,000 leases are held and renewed for a minute.") {
         @Override
-        List<Load> loads(int jvms) {
+        public List<Load> loads(int jvms) {
             return List.of(Load.of(1, 1).withLocks(10_000).withSection(Duration.ofMinutes(1)));
         }
     },
     NETWORK('n', "1 ms network", "Four JVMs with four threads each, and 1 ms each way to the server.") {
         @Override
-        List<Load> loads(int jvms) {
+        public List<Load> loads(int jvms) {
             return PROCESSES.loads(jvms);
         }
     };
@@ -77,7 +77,7 @@ public enum Scenario {
     }
 
     /** What is run, one after the other, on a store that at most {@code jvms} JVMs can share. */
-    abstract List<Load> loads(int jvms);
+    public abstract List<Load> loads(int jvms);
 
     /** In options and files. */
     public String key() {

@@ -70,15 +70,34 @@ public final class Team implements AutoCloseable {
         }
     }
 
+    /** Whether its JVMs have not run anything yet, perhaps because the last ones ended with a failure. */
+    public boolean isFresh() {
+        return workers.isEmpty();
+    }
+
+    /** Keeps its JVMs from running (SIGSTOP), for those that are not quiet when they have nothing to do. */
+    public void pause() {
+        workers.forEach(worker -> worker.signal("STOP"));
+    }
+
+    public void resume() {
+        workers.forEach(worker -> worker.signal("CONT"));
+    }
+
     /** Runs a load for that long without measuring it. */
     public void warm(Load load, Duration time) {
-        start(load.jvms());
-        List<WorkerProcess> active = workers.subList(0, load.jvms());
-        Path boardFile = directory.resolve("board-" + runs);
-        ExclusionBoard board = ExclusionBoard.create(boardFile, load.locks());
-        startThreads(active, load, boardFile);
-        sleep(time);
-        finish(load, board, boardFile, all(active, "end"));
+        try {
+            start(load.jvms());
+            List<WorkerProcess> active = workers.subList(0, load.jvms());
+            Path boardFile = directory.resolve("board-" + runs);
+            ExclusionBoard board = ExclusionBoard.create(boardFile, load.locks());
+            startThreads(active, load, boardFile);
+            sleep(time);
+            finish(load, board, boardFile, all(active, "end"));
+        } catch (BenchException e) {
+            endWorkers();
+            throw e;
+        }
     }
 
     private Measurement run(Scenario scenario, Load load, Pace pace) {

@@ -74,6 +74,19 @@ final class WorkerProcess implements AutoCloseable {
         return answer();
     }
 
+    /** Sends a signal by its name without SIG. */
+    void signal(String name) {
+        try {
+            new ProcessBuilder("kill", "-" + name, Long.toString(process.pid()))
+                    .start()
+                    .waitFor();
+        } catch (IOException e) {
+            throw new UncheckedIOException("cannot run kill", e);
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
     private String lastWords() {
         try {
             List<String> lines = Files.readAllLines(log);

@@ -6,7 +6,7 @@ import java.util.Locale;
 import java.util.function.DoubleFunction;
 
 /** Horizontal bars, each of one or more parts, as SVG that fits a light and a dark page. Not thread-safe. */
-final class Bars {
+public final class Bars {
 
     private static final int WIDTH = 560;
     private static final int ROW = 22;
@@ -25,28 +25,28 @@ final class Bars {
     }
 
     /** @param partNames for the legend; none if bars have one part */
-    Bars(List<String> partNames, DoubleFunction<String> text, int labelWidth) {
+    public Bars(List<String> partNames, DoubleFunction<String> text, int labelWidth) {
         this.partNames = partNames;
         this.text = text;
         this.labelWidth = labelWidth;
     }
 
-    Bars bar(String label, List<Double> parts, List<String> colours) {
+    public Bars bar(String label, List<Double> parts, List<String> colours) {
         bars.add(new Bar(label, parts, colours));
         return this;
     }
 
     /** For values that differ by orders of magnitude; then each bar has one part. */
-    Bars logarithmic() {
+    public Bars logarithmic() {
         logarithmic = true;
         return this;
     }
 
-    boolean isEmpty() {
+    public boolean isEmpty() {
         return bars.isEmpty();
     }
 
-    String svg() {
+    public String svg() {
         int legend = partNames.isEmpty() ? 0 : 24;
         int height = bars.size() * ROW + legend + 6;
         double most = bars.stream().mapToDouble(Bar::sum).max().orElse(1);

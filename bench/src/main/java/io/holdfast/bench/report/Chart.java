@@ -9,7 +9,7 @@ import java.util.function.DoubleUnaryOperator;
 /**
  * Lines over two axes, as SVG that fits a light and a dark page. Built with {@code with…}-style calls; not thread-safe.
  */
-final class Chart {
+public final class Chart {
 
     private static final int WIDTH = 560;
     private static final int HEIGHT = 300;
@@ -31,43 +31,43 @@ final class Chart {
 
     private record Line(String name, String colour, List<double[]> points) {}
 
-    Chart(String xTitle, String yTitle) {
+    public Chart(String xTitle, String yTitle) {
         this.xTitle = xTitle;
         this.yTitle = yTitle;
     }
 
-    Chart line(String name, String colour, List<double[]> points) {
+    public Chart line(String name, String colour, List<double[]> points) {
         if (!points.isEmpty()) {
             lines.add(new Line(name, colour, points));
         }
         return this;
     }
 
-    Chart x(DoubleUnaryOperator scale, List<Double> ticks, DoubleFunction<String> text) {
+    public Chart x(DoubleUnaryOperator scale, List<Double> ticks, DoubleFunction<String> text) {
         xScale = scale;
         xTicks = ticks;
         xText = text;
         return this;
     }
 
-    Chart logarithmicY(DoubleFunction<String> text) {
+    public Chart logarithmicY(DoubleFunction<String> text) {
         logarithmicY = true;
         yScale = Math::log10;
         yText = text;
         return this;
     }
 
-    Chart dots() {
+    public Chart dots() {
         dots = true;
         return this;
     }
 
-    boolean isEmpty() {
+    public boolean isEmpty() {
         return lines.isEmpty();
     }
 
     /** An {@code <svg>} element. */
-    String svg() {
+    public String svg() {
         Range x = range(0, xScale, xTicks);
         Range y = yRange();
         StringBuilder svg = new StringBuilder(String.format(

@@ -8,7 +8,7 @@ import java.util.function.DoubleFunction;
 import java.util.function.Function;
 
 /** The plots of a report, from runs that belong together. */
-final class Plots {
+public final class Plots {
 
     private static final List<String> COLOURS = List.of(
             "#2f7de1", "#e8743b", "#2aa876", "#b45ad1", "#d9a514", "#d1495b", "#1aa7b8", "#8a6d5b", "#6b7fd7",
@@ -18,12 +18,12 @@ final class Plots {
 
     private Plots() {}
 
-    static String colour(int index) {
+    public static String colour(int index) {
         return COLOURS.get(index % COLOURS.size());
     }
 
     /** How long acquisitions take: every step to the right is a tenfold rarer one. */
-    static Chart latency(List<Measurement> runs, Function<Measurement, String> name) {
+    public static Chart latency(List<Measurement> runs, Function<Measurement, String> name) {
         Chart chart = new Chart("percentile of acquisitions", "time to acquire")
                 .x(Plots::rarity, PERCENTILES, Plots::percentile)
                 .logarithmicY(Plots::time);
@@ -40,7 +40,7 @@ final class Plots {
     }
 
     /** Rate against the number of those who want the lock. */
-    static Chart growth(List<List<Measurement>> groups, Function<Measurement, String> name) {
+    public static Chart growth(List<List<Measurement>> groups, Function<Measurement, String> name) {
         List<Double> ticks = groups.stream()
                 .flatMap(List::stream)
                 .map(run -> (double) run.load().threads())
@@ -66,7 +66,7 @@ final class Plots {
     }
 
     /** Rate over time: a line that is not level has not warmed up, or drifts. */
-    static Chart overTime(List<Measurement> runs, Function<Measurement, String> name) {
+    public static Chart overTime(List<Measurement> runs, Function<Measurement, String> name) {
         Chart chart = new Chart("time, as a share of the run", "acquisitions per second")
                 .x(x -> x, List.of(0.0, 25.0, 50.0, 75.0, 100.0), x -> Math.round(x) + " %");
         int index = 0;
@@ -82,7 +82,7 @@ final class Plots {
     }
 
     /** CPU time per acquisition, of clients and server. */
-    static Bars cpu(List<Measurement> runs, Function<Measurement, String> name) {
+    public static Bars cpu(List<Measurement> runs, Function<Measurement, String> name) {
         Bars bars = new Bars(List.of("clients", "server"), Text::micros, 170);
         for (Measurement run : runs) {
             run.figure(Figure.CLIENT_CPU)
@@ -95,7 +95,7 @@ final class Plots {
     }
 
     /** One figure of many runs. */
-    static Bars compare(
+    public static Bars compare(
             List<Measurement> runs,
             Figure figure,
             DoubleFunction<String> text,

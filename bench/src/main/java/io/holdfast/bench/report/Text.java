@@ -4,17 +4,17 @@ import java.util.Locale;
 import java.util.OptionalDouble;
 
 /** Figures for people: three significant digits, a unit that fits. */
-final class Text {
+public final class Text {
 
-    static final String NONE = "–";
+    public static final String NONE = "–";
 
     private Text() {}
 
-    static String micros(OptionalDouble value) {
+    public static String micros(OptionalDouble value) {
         return value.isPresent() ? micros(value.getAsDouble()) : NONE;
     }
 
-    static String micros(double micros) {
+    public static String micros(double micros) {
         if (micros < 1) {
             return Math.round(micros * 1000) + " ns";
         }
@@ -24,12 +24,12 @@ final class Text {
         return micros < 1e6 ? digits(micros / 1e3) + " ms" : digits(micros / 1e6) + " s";
     }
 
-    static String rate(OptionalDouble value) {
+    public static String rate(OptionalDouble value) {
         return value.isPresent() ? number(value.getAsDouble()) : NONE;
     }
 
     /** With thousands set apart. */
-    static String number(double value) {
+    public static String number(double value) {
         if (value >= 1000) {
             double unit = Math.pow(10, Math.floor(Math.log10(value)) - 2);
             return String.format(Locale.ROOT, "%,d", Math.round(Math.round(value / unit) * unit));
@@ -37,16 +37,16 @@ final class Text {
         return digits(value);
     }
 
-    static String number(OptionalDouble value) {
+    public static String number(OptionalDouble value) {
         return value.isPresent() ? number(value.getAsDouble()) : NONE;
     }
 
-    static String percent(OptionalDouble share) {
+    public static String percent(OptionalDouble share) {
         return share.isPresent() ? Math.round(share.getAsDouble() * 100) + " %" : NONE;
     }
 
     /** For the ticks of an axis. */
-    static String tick(double value) {
+    public static String tick(double value) {
         if (value >= 1e6) {
             return trimmed(value / 1e6) + "M";
         }
@@ -63,7 +63,7 @@ final class Text {
     }
 
     /** For HTML and SVG. */
-    static String escaped(String text) {
+    public static String escaped(String text) {
         return text.replace("&", "&amp;")
                 .replace("<", "&lt;")
                 .replace(">", "&gt;")
