@@ -1,0 +1,281 @@
+package io.holdfast.bench.compare;
+
+import static io.holdfast.bench.Scenario.CROWD;
+import static io.holdfast.bench.Scenario.FREE;
+import static io.holdfast.bench.Scenario.GROWTH;
+import static io.holdfast.bench.Scenario.HELD;
+import static io.holdfast.bench.Scenario.PROCESSES;
+import static io.holdfast.bench.Scenario.SECTION;
+import static io.holdfast.bench.Scenario.SPREAD;
+
+import io.holdfast.bench.ContenderSpec;
+import io.holdfast.bench.ContenderSpec.Kind;
+import io.holdfast.bench.HoldfastContender;
+import io.holdfast.bench.HoldfastContender.Mode;
+import io.holdfast.bench.Scenario;
+import io.holdfast.bench.ServerProbe;
+import io.holdfast.bench.ServerProbes;
+import io.holdfast.bench.StoreAddress;
+import io.holdfast.servers.EtcdServer;
+import io.holdfast.servers.MariaDbServer;
+import io.holdfast.servers.PostgresServer;
+import io.holdfast.servers.RedisServer;
+import io.holdfast.servers.Server;
+import io.holdfast.servers.ZooKeeperServer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.OptionalLong;
+import java.util.Set;
+import java.util.function.Supplier;
+
+/** Who competes where. Servers sync to disk as their defaults have it, except where the name of the store says so. */
+final class Arenas {
+
+    static final String DEFAULTS = "Holdfast";
+    static final String FIFO = "Holdfast, strict order";
+    static final String UNSHARED = "Holdfast, no local handoff";
+    static final String POLLING = "Holdfast, polling";
+    static final String FLOOR = "floor";
+    static final String BLPOP = "floor, BLPOP";
+    static final String REDIS_SYNCED = "Redis, fsync always";
+
+    private static final Set<Scenario> UNCONTENDED = Set.of(FREE, SPREAD);
+    private static final Set<Scenario> CONTENDED = Set.of(CROWD, PROCESSES, SECTION, GROWTH);
+    private static final Set<Scenario> ALL = Set.of(FREE, SPREAD, CROWD, PROCESSES, SECTION, GROWTH, HELD);
+    private static final Set<Scenario> NO_HELD = Set.of(FREE, SPREAD, CROWD, PROCESSES, SECTION, GROWTH);
+    private static final Set<Scenario> SHORT_LINES = Set.of(FREE, SPREAD, CROWD, PROCESSES, SECTION);
+
+    private final ClassPaths classPaths;
+
+    Arenas(ClassPaths classPaths) {
+        this.classPaths = classPaths;
+    }
+
+    /** By the names the command line knows, in the order of the page. */
+    Map<String, Supplier<Arena>> all() {
+        Map<String, Supplier<Arena>> all = new LinkedHashMap<>();
+        all.put("redis", this::redis);
+        all.put("redis-aof", this::redisSynced);
+        all.put("etcd", this::etcd);
+        all.put("zookeeper", this::zooKeeper);
+        all.put("mariadb", this::mariaDb);
+        all.put("postgresql", this::postgres);
+        all.put("embedded", this::memory);
+        return all;
+    }
+
+    private Arena redis() {
+        RedisServer server =
+                RedisServer.builder().setting("maxclients", "10000").start();
+        String uri = server.uri();
+        List<ContenderSpec> contenders = new ArrayList<>();
+        contenders.add(ours("Redis", DEFAULTS, Mode.QUEUED, uri, ALL));
+        contenders.add(ours("Redis", FIFO, Mode.FIFO, uri, NO_HELD));
+        contenders.add(ours("Redis", POLLING, Mode.POLLING, uri, Set.of(CROWD, PROCESSES, SECTION)));
+        contenders.add(redisFloor("Redis", FLOOR, "set", uri, UNCONTENDED));
+        contenders.add(redisFloor("Redis", BLPOP, "blpop", uri, CONTENDED));
+        contenders.add(redisson("Redis", "Redisson RLock", "plain", uri, ALL));
+        contenders.add(redisson("Redis", "Redisson fair", "fair", uri, SHORT_LINES));
+        contenders.add(redisson("Redis", "Redisson spin", "spin", uri, SHORT_LINES));
+        contenders.add(redisson("Redis", "Redisson fenced", "fenced", uri, SHORT_LINES));
+        for (String mode : List.of("spin", "pubsub")) {
+            contenders.add(peer(
+                    "Redis",
+                    "Spring Redis " + mode,
+                    "spring-redis",
+                    "io.holdfast.peers.springredis.SpringRedisContender$Factory",
+                    Map.of("uri", uri, "mode", mode),
+                    SHORT_LINES));
+        }
+        return new Arena("Redis", contenders, probe(uri, server), server);
+    }
+
+    private Arena redisSynced() {
+        RedisServer server =
+                RedisServer.builder().appendOnly(RedisServer.Fsync.ALWAYS).start();
+        String uri = server.uri();
+        Set<Scenario> some = Set.of(FREE, SPREAD, CROWD, PROCESSES);
+        return new Arena(
+                REDIS_SYNCED,
+                List.of(
+                        ours(REDIS_SYNCED, DEFAULTS, Mode.QUEUED, uri, some),
+                        ours(REDIS_SYNCED, FIFO, Mode.FIFO, uri, Set.of(CROWD, PROCESSES)),
+                        redisFloor(REDIS_SYNCED, FLOOR, "set", uri, UNCONTENDED),
+                        redisFloor(REDIS_SYNCED, BLPOP, "blpop", uri, Set.of(CROWD, PROCESSES)),
+                        redisson(REDIS_SYNCED, "Redisson RLock", "plain", uri, some)),
+                probe(uri, server),
+                server);
+    }
+
+    private Arena etcd() {
+        EtcdServer server = EtcdServer.start();
+        String uri = "etcd://127.0.0.1:" + server.port();
+        List<ContenderSpec> contenders = new ArrayList<>();
+        contenders.add(ours("etcd", DEFAULTS, Mode.QUEUED, uri, ALL));
+        contenders.add(ours("etcd", FIFO, Mode.FIFO, uri, NO_HELD));
+        contenders.add(own("etcd", FLOOR, Kind.FLOOR, EtcdFloor.Factory.class, Map.of("uri", uri), UNCONTENDED));
+        for (String lock : List.of("service", "recipe")) {
+            contenders.add(limited(
+                    peer(
+                            "etcd",
+                            "jetcd " + lock,
+                            "jetcd",
+                            "io.holdfast.peers.jetcd.JetcdContender$Factory",
+                            Map.of("endpoint", "http://127.0.0.1:" + server.port(), "lock", lock),
+                            NO_HELD),
+                    100));
+        }
+        return new Arena("etcd", contenders, probe(uri, server), server);
+    }
+
+    private Arena zooKeeper() {
+        ZooKeeperServer server =
+                ZooKeeperServer.builder().tick(Duration.ofSeconds(2)).start();
+        String uri = "zookeeper://127.0.0.1:" + server.port();
+        return new Arena(
+                "ZooKeeper",
+                List.of(
+                        ours("ZooKeeper", DEFAULTS, Mode.QUEUED, uri, ALL),
+                        ours("ZooKeeper", FIFO, Mode.FIFO, uri, NO_HELD),
+                        own(
+                                "ZooKeeper",
+                                FLOOR,
+                                Kind.FLOOR,
+                                ZooKeeperFloor.Factory.class,
+                                Map.of("servers", server.connectString()),
+                                UNCONTENDED),
+                        peer(
+                                "ZooKeeper",
+                                "Curator",
+                                "curator",
+                                "io.holdfast.peers.curator.CuratorContender$Factory",
+                                Map.of("servers", server.connectString()),
+                                NO_HELD)),
+                probe(uri, server),
+                server);
+    }
+
+    private Arena mariaDb() {
+        MariaDbServer server =
+                MariaDbServer.builder().args("--max-connections=1500").start();
+        List<ContenderSpec> contenders = sql("MariaDB", server.jdbcUrl(), "GET_LOCK");
+        contenders.add(own(
+                "MariaDB",
+                "unique key, insert and delete",
+                Kind.BARE,
+                SqlLock.Factory.class,
+                Map.of("url", server.jdbcUrl(), "way", "textbook"),
+                SHORT_LINES));
+        return new Arena("MariaDB", contenders, probe(server.jdbcUrl(), server), server);
+    }
+
+    private Arena postgres() {
+        PostgresServer server =
+                PostgresServer.builder().args("-c", "max_connections=1500").start();
+        return new Arena(
+                "PostgreSQL",
+                sql("PostgreSQL", server.jdbcUrl(), "advisory lock"),
+                probe(server.jdbcUrl(), server),
+                server);
+    }
+
+    private List<ContenderSpec> sql(String store, String url, String sessionLock) {
+        String uri = url + (url.contains("?") ? "&" : "?") + "createSchema=true";
+        List<ContenderSpec> contenders = new ArrayList<>();
+        contenders.add(ours(store, DEFAULTS, Mode.QUEUED, uri, ALL));
+        contenders.add(ours(store, UNSHARED, Mode.UNSHARED, uri, SHORT_LINES));
+        contenders.add(
+                own(store, FLOOR, Kind.FLOOR, SqlLock.Factory.class, Map.of("url", url, "way", "floor"), UNCONTENDED));
+        contenders.add(limited(
+                own(
+                        store,
+                        sessionLock,
+                        Kind.BARE,
+                        SqlLock.Factory.class,
+                        Map.of("url", url, "way", "session"),
+                        NO_HELD),
+                100));
+        contenders.add(peer(
+                store,
+                "ShedLock",
+                "shedlock",
+                "io.holdfast.peers.shedlock.ShedLockContender$Factory",
+                Map.of("url", url),
+                SHORT_LINES));
+        contenders.add(peer(
+                store,
+                "Spring JDBC",
+                "spring-jdbc",
+                "io.holdfast.peers.springjdbc.SpringJdbcContender$Factory",
+                Map.of("url", url),
+                SHORT_LINES));
+        return contenders;
+    }
+
+    /** One JVM only: what the library itself costs. */
+    private Arena memory() {
+        Set<Scenario> inOneJvm = Set.of(FREE, SPREAD, CROWD, HELD);
+        return new Arena(
+                "memory",
+                List.of(ours("memory", DEFAULTS, Mode.QUEUED, "memory:bench", inOneJvm)),
+                ServerProbe.blind(),
+                () -> {});
+    }
+
+    private static ServerProbe probe(String uri, Server server) {
+        return ServerProbes.of(StoreAddress.of(uri), OptionalLong.of(server.pid()));
+    }
+
+    private ContenderSpec ours(String store, String name, Mode mode, String uri, Set<Scenario> scenarios) {
+        return new ContenderSpec(
+                name,
+                store,
+                Kind.OURS,
+                HoldfastContender.Factory.class.getName(),
+                Map.of("uri", uri, "mode", mode.key()),
+                classPaths.own(),
+                scenarios,
+                true);
+    }
+
+    private ContenderSpec redisFloor(String store, String name, String way, String uri, Set<Scenario> scenarios) {
+        return own(store, name, Kind.FLOOR, RedisFloor.Factory.class, Map.of("uri", uri, "way", way), scenarios);
+    }
+
+    private ContenderSpec redisson(String store, String name, String lock, String uri, Set<Scenario> scenarios) {
+        // It renews locks it no longer holds: other contenders are measured while it is stopped.
+        Map<String, String> settings = new HashMap<>(Map.of("uri", uri, "lock", lock, Compare.RESTLESS, "true"));
+        return peer(
+                store, name, "redisson", "io.holdfast.peers.redisson.RedissonContender$Factory", settings, scenarios);
+    }
+
+    private ContenderSpec own(
+            String store,
+            String name,
+            Kind kind,
+            Class<?> factory,
+            Map<String, String> settings,
+            Set<Scenario> scenarios) {
+        return new ContenderSpec(
+                name, store, kind, factory.getName(), settings, classPaths.own(), scenarios, kind == Kind.PEER);
+    }
+
+    private ContenderSpec peer(
+            String store,
+            String name,
+            String module,
+            String factory,
+            Map<String, String> settings,
+            Set<Scenario> scenarios) {
+        return new ContenderSpec(name, store, Kind.PEER, factory, settings, classPaths.of(module), scenarios, true);
+    }
+
+    /** With a thousand waiters these would take longer to empty the line than anybody wants to wait. */
+    private static ContenderSpec limited(ContenderSpec spec, int waiters) {
+        return spec.with(Compare.MOST_WAITERS, Integer.toString(waiters));
+    }
+}

@@ -1,0 +1,85 @@
+package io.holdfast.bench.compare;
+
+import io.holdfast.bench.ContenderSpec.Kind;
+import io.holdfast.bench.Figure;
+import io.holdfast.bench.Scenario;
+import java.util.LinkedHashSet;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalDouble;
+import java.util.Set;
+import java.util.stream.Collectors;
+
+/** Finds figures of a comparison. Immutable. */
+record Results(List<Summary> summaries) {
+
+    private static final double SECTION_MICROS = 5000;
+
+    List<Summary> of(String store, Scenario scenario) {
+        return summaries.stream()
+                .filter(summary -> summary.store().equals(store) && summary.scenario() == scenario)
+                .toList();
+    }
+
+    Set<String> stores() {
+        return summaries.stream().map(Summary::store).collect(Collectors.toCollection(LinkedHashSet::new));
+    }
+
+    Optional<Summary> run(String store, String contender, Scenario scenario) {
+        return of(store, scenario).stream()
+                .filter(summary -> summary.contender().equals(contender))
+                .findFirst();
+    }
+
+    Optional<Summary> growth(String store, String contender, int waiters) {
+        return of(store, Scenario.GROWTH).stream()
+                .filter(summary ->
+                        summary.contender().equals(contender) && summary.load().threads() == waiters)
+                .findFirst();
+    }
+
+    OptionalDouble figure(String store, String contender, Scenario scenario, Figure figure) {
+        return run(store, contender, scenario).map(run -> run.median(figure)).orElse(OptionalDouble.empty());
+    }
+
+    OptionalDouble rate(String store, String contender, Scenario scenario) {
+        return figure(store, contender, scenario, Figure.RATE);
+    }
+
+    /** The best rate of the libraries with leases whose names begin so. */
+    OptionalDouble bestPeerRate(String store, String prefix, Scenario scenario) {
+        return of(store, scenario).stream()
+                .filter(summary ->
+                        summary.kind() == Kind.PEER && summary.contender().startsWith(prefix))
+                .flatMapToDouble(summary -> summary.median(Figure.RATE).stream())
+                .max();
+    }
+
+    OptionalDouble quickestPeerCycle(String store) {
+        return of(store, Scenario.FREE).stream()
+                .filter(summary -> summary.kind() == Kind.PEER)
+                .flatMapToDouble(summary -> summary.median(Figure.CYCLE_P50).stream())
+                .min();
+    }
+
+    /**
+     * The rate no lock of this store can pass. Measured where a raw client can do the same thing. Contended, only Redis has
+     * such a thing (BLPOP); on SQL, two statements one after the other; on etcd and ZooKeeper, one write per handover.
+     */
+    OptionalDouble floorRate(String store, Scenario scenario) {
+        if (!scenario.isContended()) {
+            return rate(store, Arenas.FLOOR, scenario);
+        }
+        OptionalDouble blpop = rate(store, Arenas.BLPOP, scenario);
+        if (blpop.isPresent()) {
+            return blpop;
+        }
+        OptionalDouble cycle = figure(store, Arenas.FLOOR, Scenario.FREE, Figure.CYCLE_MEAN);
+        if (cycle.isEmpty() || scenario == Scenario.GROWTH) {
+            return OptionalDouble.empty();
+        }
+        boolean twoStatements = store.equals("MariaDB") || store.equals("PostgreSQL");
+        double micros = cycle.getAsDouble() / (twoStatements ? 1 : 2);
+        return OptionalDouble.of(1e6 / (micros + (scenario == Scenario.SECTION ? SECTION_MICROS : 0)));
+    }
+}
