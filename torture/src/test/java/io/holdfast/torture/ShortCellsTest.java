@@ -62,7 +62,9 @@ class ShortCellsTest {
             assertThat(summary.isBad()).describedAs(Results.json(summary)).isFalse();
         }
         for (Promise promise : SAFETY) {
-            assertThat(summary.standing(promise)).describedAs(Results.json(summary)).isNotEqualTo(Standing.BROKEN);
+            assertThat(summary.standing(promise))
+                    .describedAs(Results.json(summary))
+                    .isNotEqualTo(Standing.BROKEN);
         }
         // Otherwise nothing was judged.
         assertThat(summary.faults()).isPositive();

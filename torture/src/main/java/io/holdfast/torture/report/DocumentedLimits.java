@@ -4,6 +4,7 @@ import static io.holdfast.torture.check.Promise.BELIEF;
 import static io.holdfast.torture.check.Promise.EXCLUSION;
 import static io.holdfast.torture.check.Promise.KEPT;
 import static io.holdfast.torture.check.Promise.ORDER;
+import static io.holdfast.torture.check.Promise.PROGRESS;
 
 import io.holdfast.torture.check.Promise;
 import java.util.List;
@@ -42,6 +43,18 @@ final class DocumentedLimits {
                     Set.of(EXCLUSION, BELIEF, KEPT, ORDER),
                     "redis.md",
                     "The server's clock decides"),
+            new Limit(
+                    Set.of("redis"),
+                    Set.of("server-clock", "mixed"),
+                    Set.of(PROGRESS),
+                    "redis.md",
+                    "If it jumps back, they last longer"),
+            new Limit(
+                    Set.of("mariadb", "postgres"),
+                    Set.of("server-clock", "mixed"),
+                    Set.of(PROGRESS),
+                    "jdbc.md",
+                    "held locks stay held that much longer if their holder dies"),
             new Limit(
                     SENTINELS,
                     Set.of("leader-kill", "server-pause", "server-kill", "partition", "mixed"),
