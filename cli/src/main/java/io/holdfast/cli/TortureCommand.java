@@ -234,6 +234,9 @@ final class TortureCommand implements Callable<Integer> {
                 ? Duration.ofSeconds(cellSeconds)
                 : Duration.ofMillis(Math.round(60_000 * (minutes != null ? minutes : defaultMinutes)));
         long chosen = seed != null ? seed : ThreadLocalRandom.current().nextLong(1, 1_000_000_000);
+        if (seed == null && !json) {
+            output.print("Seed " + chosen + ": --seed " + chosen + " repeats this schedule of faults.");
+        }
         return new Job.Terms(length, ttl != null ? ttl : defaultTtl, workers, chosen);
     }
 

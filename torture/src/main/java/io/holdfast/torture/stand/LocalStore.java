@@ -80,6 +80,9 @@ public enum LocalStore {
     public Set<Fault> mixedFaults() {
         Set<Fault> faults = faults();
         faults.remove(PARTITION);
+        if (!WallClock.isPossible()) {
+            faults.removeAll(List.of(SERVER_CLOCK, Fault.CLIENT_CLOCK));
+        }
         return faults;
     }
 

@@ -52,8 +52,10 @@ public final class OwnStore implements Stand {
 
     /** What can be done without a hand on the servers. */
     public Set<Fault> faults() {
-        Set<Fault> faults = EnumSet.of(
-                Fault.KILL_HOLDER, Fault.KILL_WAITER, Fault.PAUSE, Fault.STALL, Fault.MISCHIEF, Fault.CLIENT_CLOCK);
+        Set<Fault> faults = EnumSet.of(Fault.KILL_HOLDER, Fault.KILL_WAITER, Fault.PAUSE, Fault.STALL, Fault.MISCHIEF);
+        if (WallClock.isPossible()) {
+            faults.add(Fault.CLIENT_CLOCK);
+        }
         if (!addresses.isEmpty()) {
             faults.addAll(List.of(Fault.CUT, Fault.CUT_REQUESTS, Fault.CUT_REPLIES, Fault.DELAY, Fault.RESET));
         }
