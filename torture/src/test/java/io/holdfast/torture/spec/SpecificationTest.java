@@ -1,0 +1,70 @@
+package io.holdfast.torture.spec;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.nio.file.Path;
+import java.time.Duration;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+@DisplayName("the specification")
+class SpecificationTest {
+
+    private static final Duration SOON = Duration.ofMinutes(2);
+    private static final Duration LATE = Duration.ofMinutes(15);
+
+    @TempDir
+    Path directory;
+
+    @Test
+    void noWriteIsLostIfTokensAreCheckedOnTheFirstReadAndOnEveryWrite() throws Exception {
+        assertHolds("Lease", "LeaseFenced", SOON);
+    }
+
+    @Test
+    void writesAreLostIfTokensAreCheckedOnWritesOnly() throws Exception {
+        assertViolated("NoWriteLost", "Lease", "LeaseWriteOnly");
+    }
+
+    @Test
+    void writesAreLostIfTokensAreNotChecked() throws Exception {
+        assertViolated("NoWriteLost", "Lease", "LeaseUnfenced");
+    }
+
+    @Test
+    void tokensOfAQuorumGrowIfTheyAreWrittenBack() throws Exception {
+        assertHolds("Quorum", "QuorumWriteBack", SOON);
+    }
+
+    @Test
+    void tokensOfAQuorumShrinkIfTheyAreNotWrittenBack() throws Exception {
+        assertViolated("TokensGrow", "Quorum", "QuorumNoWriteBack");
+    }
+
+    @Test
+    @Tag("full")
+    void noWriteIsLostAmongMoreClients() throws Exception {
+        assertHolds("Lease", "LeaseFencedFull", LATE);
+    }
+
+    @Test
+    @Tag("full")
+    void tokensOfAQuorumGrowForLonger() throws Exception {
+        assertHolds("Quorum", "QuorumWriteBackFull", LATE);
+    }
+
+    private void assertHolds(String module, String configuration, Duration longest) throws Exception {
+        ModelChecker.Result result = new ModelChecker(directory, longest).check(module, configuration);
+
+        assertThat(result.complete()).as(result.output()).isTrue();
+        assertThat(result.states()).as(result.output()).isGreaterThan(1_000);
+    }
+
+    private void assertViolated(String invariant, String module, String configuration) throws Exception {
+        ModelChecker.Result result = new ModelChecker(directory, SOON).check(module, configuration);
+
+        assertThat(result.violated()).as(result.output()).contains(invariant);
+    }
+}

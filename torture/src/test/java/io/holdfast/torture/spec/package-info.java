@@ -1,0 +1,4 @@
+@NullMarked
+package io.holdfast.torture.spec;
+
+import org.jspecify.annotations.NullMarked;
