@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 @DisplayName("the checker against a search that tries everything")
 class CheckerAgainstSearchTest {
 
-    private static final int HISTORIES = 7_000;
+    private static final int HISTORIES = 10_000;
 
     private enum Kind {
         POSSIBLE,

@@ -5,7 +5,7 @@ import io.holdfast.torture.check.SmallLease.End;
 import io.holdfast.torture.check.SmallLease.Span;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Random;
+import java.util.SplittableRandom;
 
 /** Makes small histories: some that a store can have produced, some with a flaw, some at random. */
 final class SmallHistories {
@@ -15,10 +15,11 @@ final class SmallHistories {
 
     private static final int MOST_LEASES = 4;
 
-    private final Random random;
+    /** Mixes its seed well: those of neighbouring seeds have nothing in common. */
+    private final SplittableRandom random;
 
     SmallHistories(long seed) {
-        this.random = new Random(seed);
+        this.random = new SplittableRandom(seed);
     }
 
     /** What a store did that kept its word, as seen from outside: by construction there is a way. */
