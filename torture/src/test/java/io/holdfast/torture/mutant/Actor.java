@@ -75,6 +75,13 @@ final class Actor implements AutoCloseable {
 
     Waiting wait(Demand demand, LockOptions options) {
         int asked = wire.answered(Message.ASK);
+        Waiting waiting = ask(demand, options);
+        await().atMost(Duration.ofSeconds(10)).until(() -> wire.answered(Message.ASK) > asked);
+        return waiting;
+    }
+
+    /** Asks in the background. */
+    Waiting ask(Demand demand, LockOptions options) {
         RecordedAcquisition acquisition = recorder.asking(Stage.LOCK, demand);
         CompletableFuture<Lease> lease = lock(demand, options).acquireAsync();
         CompletableFuture<RecordedLease> recorded = new CompletableFuture<>();
@@ -88,7 +95,6 @@ final class Actor implements AutoCloseable {
         });
         thread.setDaemon(true);
         thread.start();
-        await().atMost(Duration.ofSeconds(10)).until(() -> wire.answered(Message.ASK) > asked);
         return new Waiting(acquisition, lease, recorded);
     }
 

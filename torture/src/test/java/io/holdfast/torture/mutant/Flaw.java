@@ -27,7 +27,7 @@ enum Flaw {
     LAST_COME_FIRST_SERVED,
     /** Whoever asks is granted. */
     GRANTED_THOUGH_HELD,
-    /** A lease ends after half its ttl. */
+    /** A lease ends after a tenth of its ttl. */
     EXPIRES_TOO_SOON,
     /** A lease of a dead holder never ends. */
     NEVER_EXPIRES,

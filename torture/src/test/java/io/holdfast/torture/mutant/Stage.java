@@ -40,7 +40,7 @@ final class Stage implements AutoCloseable {
         return actor(name, TimeSource.system());
     }
 
-    /** A client with an engine whose clock runs at half speed, if that is the flaw. */
+    /** A client with an engine whose clock is far too slow, if that is the flaw. */
     Actor actorWithItsOwnClock(String name) {
         return actor(name, flaw == Flaw.SLOW_CLOCK ? new SlowClock() : TimeSource.system());
     }
@@ -78,16 +78,18 @@ final class Stage implements AutoCloseable {
 
     private static final class SlowClock implements TimeSource {
 
+        private static final int SLOWNESS = 10;
+
         private final long start = System.nanoTime();
 
         @Override
         public long nanoTime() {
-            return start + (System.nanoTime() - start) / 2;
+            return start + (System.nanoTime() - start) / SLOWNESS;
         }
 
         @Override
         public void parkUntil(Object blocker, long untilNanos) {
-            TimeSource.system().parkUntil(blocker, start + (untilNanos - start) * 2);
+            TimeSource.system().parkUntil(blocker, start + (untilNanos - start) * SLOWNESS);
         }
     }
 }

@@ -4,11 +4,14 @@ import io.holdfast.StoreUnavailableException;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
-/** The way from one client to the store, on which requests and replies take as long as a test says. Thread-safe. */
+/** The way from one client to the store, on which requests and replies are held up as a test says. Thread-safe. */
 final class Wire {
 
     /** What passes. */
@@ -19,17 +22,25 @@ final class Wire {
         WITHDRAW
     }
 
-    private final Map<Message, Duration> requestDelays = new ConcurrentHashMap<>();
-    private final Map<Message, Duration> replyDelays = new ConcurrentHashMap<>();
+    private final Map<Message, CountDownLatch> requestsHeld = new ConcurrentHashMap<>();
+    private final Map<Message, CountDownLatch> repliesHeld = new ConcurrentHashMap<>();
     private final Map<Message, AtomicInteger> answered = new ConcurrentHashMap<>();
     private volatile boolean cut;
 
-    void delayRequests(Message message, Duration by) {
-        requestDelays.put(message, by);
+    /** From now on these requests are under way until {@link #deliver}. */
+    void holdRequests(Message message) {
+        requestsHeld.put(message, new CountDownLatch(1));
     }
 
-    void delayReplies(Message message, Duration by) {
-        replyDelays.put(message, by);
+    /** From now on the replies to these are under way until {@link #deliver}. */
+    void holdReplies(Message message) {
+        repliesHeld.put(message, new CountDownLatch(1));
+    }
+
+    /** Lets everything arrive. */
+    void deliver() {
+        requestsHeld.values().forEach(CountDownLatch::countDown);
+        repliesHeld.values().forEach(CountDownLatch::countDown);
     }
 
     /** From now on nothing passes: to the others this client is dead. */
@@ -46,15 +57,25 @@ final class Wire {
         if (cut) {
             throw new StoreUnavailableException("*", "the wire is cut");
         }
-        take(requestDelays.getOrDefault(message, Duration.ZERO));
+        travel(requestsHeld.get(message));
         T reply = request.get();
-        take(replyDelays.getOrDefault(message, Duration.ZERO));
+        travel(repliesHeld.get(message));
         counter(message).incrementAndGet();
         return reply;
     }
 
     private AtomicInteger counter(Message message) {
         return answered.computeIfAbsent(message, unused -> new AtomicInteger());
+    }
+
+    private static void travel(@Nullable CountDownLatch held) {
+        try {
+            if (held != null && !held.await(10, TimeUnit.SECONDS)) {
+                throw new IllegalStateException("never delivered");
+            }
+        } catch (InterruptedException e) {
+            throw new IllegalStateException(e);
+        }
     }
 
     /** Lets time pass, whatever happens in it. */

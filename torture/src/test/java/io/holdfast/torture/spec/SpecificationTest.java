@@ -12,7 +12,7 @@ import org.junit.jupiter.api.io.TempDir;
 @DisplayName("the specification")
 class SpecificationTest {
 
-    private static final Duration SOON = Duration.ofMinutes(2);
+    private static final Duration SOON = Duration.ofMinutes(5);
     private static final Duration LATE = Duration.ofMinutes(15);
 
     @TempDir
