@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Executors;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -33,6 +34,7 @@ final class FlawedStore implements AutoCloseable {
     private final Flaw flaw;
     private final ReentrantLock mutex = new ReentrantLock();
     private final List<Place> line = new ArrayList<>();
+    private final CountDownLatch withdrawal = new CountDownLatch(1);
     private final List<OwnerId> forgotten = new ArrayList<>();
     private final ScheduledExecutorService clock =
             Executors.newSingleThreadScheduledExecutor(task -> new Thread(task, "flawed-store"));
@@ -101,13 +103,22 @@ final class FlawedStore implements AutoCloseable {
     }
 
     boolean withdraw(OwnerId owner) {
-        return step(() -> {
+        boolean withdrawn = step(() -> {
             if (flaw == Flaw.TICKETS_LEFT_BEHIND) {
                 line.replaceAll(place -> place.isOf(owner) ? new Place(place.request, null, place.heardNanos) : place);
                 return true;
             }
             return line.removeIf(place -> place.isOf(owner));
         });
+        withdrawal.countDown();
+        return withdrawn;
+    }
+
+    /** Those who give up leave the line in the background. */
+    void awaitWithdrawal() throws InterruptedException {
+        if (!withdrawal.await(30, TimeUnit.SECONDS)) {
+            throw new IllegalStateException("nobody left the line");
+        }
     }
 
     void restart() {

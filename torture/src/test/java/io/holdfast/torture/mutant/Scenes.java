@@ -208,6 +208,7 @@ final class Scenes {
     static void aWaiterGivesUp(Stage stage) throws Exception {
         RecordedLease lease = stage.actor("holder").acquire(fixed(LONG));
         stage.actor("waiter").wait(fixed(SHORT)).giveUp();
+        stage.store().awaitWithdrawal();
         lease.release();
         Wire.take(SHORT.multipliedBy(2));
     }
