@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ExecutionException;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -32,6 +33,22 @@ class FuturesTest {
 
             assertThat(CompletableFuture.allOf(all.toArray(CompletableFuture[]::new)))
                     .succeedsWithin(Duration.ofSeconds(20));
+        }
+    }
+
+    @Test
+    @DisplayName("P7 a future whose client closes at that moment is told so, every time")
+    void futureWhoseClientClosesAtThatMomentIsToldSo() throws InterruptedException {
+        try (Holdfast other = Holdfast.connect("memory:closing-at-that-moment");
+                Lease held = other.lock("busy").acquire()) {
+            for (int i = 0; i < 1_000; i++) {
+                Holdfast closing = Holdfast.connect("memory:closing-at-that-moment");
+                CompletableFuture<Lease> waiting = closing.lock("busy").acquireAsync();
+                closing.close();
+
+                assertThat(waiting).failsWithin(Duration.ofSeconds(10)).withThrowableOfType(ExecutionException.class);
+            }
+            assertThat(held.isValid()).isTrue();
         }
     }
 }

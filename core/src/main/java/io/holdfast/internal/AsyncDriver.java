@@ -85,6 +85,7 @@ final class AsyncDriver<T> extends CompletableFuture<T> implements Runnable {
             return;
         }
         over = true;
+        client.beginRequest();
         try {
             if (acquisition.advance()) {
                 HeldLease lease = acquisition.takeLease();
@@ -96,6 +97,8 @@ final class AsyncDriver<T> extends CompletableFuture<T> implements Runnable {
             }
         } catch (RuntimeException | Error e) {
             client.callBack(this::completeExceptionally, e);
+        } finally {
+            client.endRequest();
         }
     }
 

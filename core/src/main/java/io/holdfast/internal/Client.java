@@ -200,6 +200,11 @@ public final class Client implements Holdfast {
             endHoldings();
         }
         life.set(Life.CLOSED);
+        while (requestsUnderWay.sum() != 0 && !deadline.hasPassed()) {
+            // Who began before that hands its outcome to the executors: they must still be there. See callBack.
+            LockSupport.parkNanos(this, CLOSE_CHECK_NANOS);
+            interrupted |= Thread.interrupted();
+        }
         try {
             store.close();
         } finally {
@@ -336,19 +341,30 @@ public final class Client implements Holdfast {
         return store.view(name, requestDeadline());
     }
 
+    /*
+     * A pool that is shut down at the very moment something is handed to it may neither run nor refuse it, as ForkJoinPool does.
+     * So close() shuts the pools down only when nobody is between beginRequest and endRequest who began before the client was
+     * closed; and who begins later sees that, and calls back here and now.
+     */
     <T extends @Nullable Object> void callBack(Consumer<T> callback, T argument) {
+        Runnable call = () -> {
+            try {
+                callback.accept(argument);
+            } catch (RuntimeException e) {
+                LOG.log(Level.ERROR, "A callback failed on " + argument, e);
+            }
+        };
+        if (life.get() == Life.CLOSED) {
+            call.run();
+            return;
+        }
         try {
-            callbacks.execute(() -> {
-                try {
-                    callback.accept(argument);
-                } catch (RuntimeException e) {
-                    LOG.log(Level.ERROR, "A callback failed on " + argument, e);
-                }
-            });
+            callbacks.execute(call);
         } catch (RejectedExecutionException e) {
-            LOG.log(Level.WARNING, "No callback for " + argument + ": the executor takes no more work", e);
             if (isClosed()) {
-                callback.accept(argument); // Here and now: a future of a closed client must not stay open for ever.
+                call.run();
+            } else {
+                LOG.log(Level.WARNING, "No callback for " + argument + ": the executor takes no more work", e);
             }
         }
     }
