@@ -4,7 +4,7 @@ import io.holdfast.servers.ZooKeeperEnsemble;
 import io.holdfast.servers.ZooKeeperServer;
 import io.holdfast.spi.StoreFactory;
 import io.holdfast.spi.StoreUri;
-import io.holdfast.tck.CoreStoreContract;
+import io.holdfast.tck.LockStoreContract;
 import io.holdfast.tck.Mortal;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterAll;
@@ -15,7 +15,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 /** Three servers, clients of any of them. */
 @Tag("full")
 @ExtendWith(SessionsCannotGrow.class)
-class EnsembleConformanceTest extends CoreStoreContract {
+class EnsembleConformanceTest extends LockStoreContract {
 
     private static ZooKeeperEnsemble ensemble;
     private static ZooKeeperUnderTest follower;

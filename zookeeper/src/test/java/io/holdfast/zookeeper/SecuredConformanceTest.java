@@ -6,7 +6,7 @@ import io.holdfast.servers.TlsMaterial;
 import io.holdfast.servers.ZooKeeperServer;
 import io.holdfast.spi.StoreFactory;
 import io.holdfast.spi.StoreUri;
-import io.holdfast.tck.CoreStoreContract;
+import io.holdfast.tck.LockStoreContract;
 import io.holdfast.tck.Mortal;
 import java.time.Duration;
 import org.junit.jupiter.api.AfterAll;
@@ -17,7 +17,7 @@ import org.junit.jupiter.api.extension.ExtendWith;
 /** Over TLS with client certificates, and with nodes that only our credentials may touch. */
 @Tag("full")
 @ExtendWith(SessionsCannotGrow.class)
-class SecuredConformanceTest extends CoreStoreContract {
+class SecuredConformanceTest extends LockStoreContract {
 
     private static TlsMaterial tls;
     private static ZooKeeperServer server;
