@@ -245,11 +245,7 @@ class ServerStatesTest extends RedisTest {
         try (RedisClient redis = RedisClient.create("127.0.0.1", sleepy.port())) {
             CompletableFuture<Object> sleep =
                     CompletableFuture.supplyAsync(() -> command(redis, "DEBUG", "SLEEP", "1.5"));
-            CompletableFuture<Object> asleep = CompletableFuture.supplyAsync(() -> {
-                await().until(() -> isSlow(sleepy));
-                return "asleep";
-            });
-            asleep.get(10, TimeUnit.SECONDS);
+            await().until(() -> isSlow(sleepy));
 
             assertThatThrownBy(() -> lock.tryAcquire(Duration.ofMillis(200)))
                     .isInstanceOf(UnknownOutcomeException.class);
