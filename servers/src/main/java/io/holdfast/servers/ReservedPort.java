@@ -50,11 +50,18 @@ final class ReservedPort implements AutoCloseable {
             if (!TAKEN.add(port)) {
                 continue;
             }
-            FileLock lock = isFree(port) ? tryLock(port) : null;
+            // First the lock: a look at a port somebody has reserved would be in the way when its owner wants to
+            // listen.
+            FileLock lock = tryLock(port);
             if (lock != null) {
-                return new ReservedPort(port, lock);
+                ReservedPort reserved = new ReservedPort(port, lock);
+                if (isFree(port)) {
+                    return reserved;
+                }
+                reserved.close();
+            } else {
+                TAKEN.remove(port);
             }
-            TAKEN.remove(port);
         }
         throw new ServerStartException("No free port found between " + LOWEST + " and " + ABOVE_HIGHEST);
     }

@@ -2,6 +2,7 @@ package io.holdfast.servers;
 
 import io.holdfast.servers.ProxyConditions.Flow;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
@@ -24,6 +25,8 @@ import java.util.function.Supplier;
  */
 public final class TcpProxy implements AutoCloseable {
 
+    private static final int MOST_TRIES = 5;
+
     private final ReservedPort port;
     private final ProxyConditions conditions;
     private final ProxyTraffic traffic = new ProxyTraffic();
@@ -32,9 +35,23 @@ public final class TcpProxy implements AutoCloseable {
     private final AtomicBoolean closed = new AtomicBoolean();
 
     private TcpProxy(InetSocketAddress target, Supplier<RequestCounter> counters) throws IOException {
-        port = ReservedPort.pick();
         conditions = new ProxyConditions(target);
-        loop = new ProxyLoop(port.address(), conditions, traffic, counters);
+        ReservedPort picked = ReservedPort.pick();
+        ProxyLoop started = null;
+        for (int tries = 1; started == null; tries++) {
+            try {
+                started = new ProxyLoop(picked.address(), conditions, traffic, counters);
+            } catch (UncheckedIOException e) {
+                // Somebody who knows nothing of reservations may have been faster.
+                picked.close();
+                if (tries == MOST_TRIES) {
+                    throw e;
+                }
+                picked = ReservedPort.pick();
+            }
+        }
+        port = picked;
+        loop = started;
         thread = new Thread(loop, "holdfast-proxy-" + port.number());
         thread.setDaemon(true);
         thread.start();
