@@ -73,7 +73,8 @@ final class BenchCommand implements Callable<Integer> {
             names = "--seconds",
             paramLabel = "N",
             defaultValue = "2.5",
-            description = "How long each run is measured. Default: 2.5. From 5 on there is also one with 1,000 waiters.")
+            description =
+                    "How long each run is measured. Default: 2.5. From 5 on there is also one with 1,000 waiters.")
     private double seconds;
 
     @Option(

@@ -25,7 +25,8 @@ public final class DuplicateOrder {
     static void createTable(DataSource database) throws SQLException {
         try (Connection connection = database.getConnection();
                 Statement statement = connection.createStatement()) {
-            statement.execute("CREATE TABLE IF NOT EXISTS orders (number VARCHAR(60) PRIMARY KEY, content VARCHAR(200))");
+            statement.execute(
+                    "CREATE TABLE IF NOT EXISTS orders (number VARCHAR(60) PRIMARY KEY, content VARCHAR(200))");
         }
     }
 
