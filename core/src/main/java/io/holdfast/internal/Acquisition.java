@@ -448,6 +448,7 @@ final class Acquisition extends Gate.Entry<Holding> {
             return;
         }
         Polling turns = polling;
+        boolean justListening = false;
         if (turns == null) {
             turns = new Polling(
                     terms.poll() != null
@@ -456,13 +457,15 @@ final class Acquisition extends Gate.Entry<Holding> {
             polling = turns;
             if (client.store() instanceof RingingStore ringing) {
                 bell = ringing.listen(terms.name(), this::ring);
+                justListening = terms.poll() == null;
             }
         }
         if (!turns.mayAskAgain() && patience == Patience.LIMITED) {
             abandon("taken at every try: " + refusal.reason());
             return;
         }
-        pauseEndNanos = now() + turns.nextPauseNanos(refusal.holderTimeLeft());
+        // What happened before it listened nobody will tell it.
+        pauseEndNanos = now() + (justListening ? 0 : turns.nextPauseNanos(refusal.holderTimeLeft()));
         stage = Stage.PAUSED;
     }
 

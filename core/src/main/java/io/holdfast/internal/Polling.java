@@ -9,7 +9,8 @@ import java.util.concurrent.ThreadLocalRandom;
 /** When to ask again: growing pauses with jitter, cut short where the holder is known to expire sooner. One wait's. */
 final class Polling {
 
-    private static final long SHORTEST_NANOS = Duration.ofMillis(1).toNanos();
+    /** A store may want to be asked often for a moment, as by the first in its line; oftener than this is spinning. */
+    private static final long SHORTEST_NANOS = Duration.ofNanos(200_000).toNanos();
 
     private final Waiting.Poll poll;
     private double pauseNanos;
