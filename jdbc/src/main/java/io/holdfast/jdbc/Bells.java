@@ -13,12 +13,19 @@ import org.jspecify.annotations.Nullable;
 final class Bells {
 
     /*
-     * How often to ask. The first in line asks after a tenth of the time it has been first, the second after twice that and so
+     * How often to ask. The first in line asks after a fifth of the time it has been first, the second after twice that and so
      * on: often where the line moves, seldom where it does not, and all together about as often as two or three would.
      */
-    private static final int SHARE_OF_WAIT = 10;
+    private static final int SHARE_OF_WAIT = 5;
 
-    private static final Duration SHORTEST_PAUSE = Duration.ofMillis(1);
+    private static final Duration SHORTEST_PAUSE = Duration.ofNanos(300_000);
+
+    /**
+     * In a line that moves this fast asking is quicker than waiting to be told: the PostgreSQL driver passes a notification on
+     * only after a read of a millisecond that looked for more.
+     */
+    private static final Duration BRISK = Duration.ofMillis(2);
+
     private static final Duration LONGEST_PAUSE = Duration.ofMillis(300);
 
     /** One lock this client waits for. */
@@ -69,6 +76,12 @@ final class Bells {
         return waits.containsKey(name);
     }
 
+    /** Whether the client waits and has no place in line, as far as is known. */
+    boolean needsPlace(String name) {
+        Wait wait = waits.get(name);
+        return wait != null && wait.place == null;
+    }
+
     boolean isAnybodyListening() {
         return !waits.isEmpty();
     }
@@ -89,10 +102,30 @@ final class Bells {
         }
     }
 
+    /** Whether asking for the lock would most likely be in vain: others are first, or the client has been first for a while. */
+    boolean isHardlyTurn(String name) {
+        Place place = place(name);
+        return place != null && (place.ahead() > 0 || isOlderThan(place, BRISK));
+    }
+
+    /** Whether the line has not moved for so long that being told is as good as asking. */
+    boolean isStanding(String name) {
+        Place place = place(name);
+        return place != null && isOlderThan(place, BRISK.multipliedBy(place.ahead() + 1));
+    }
+
+    private boolean isOlderThan(Place place, Duration age) {
+        return time.nanoTime() - place.sinceNanos() > age.toNanos();
+    }
+
+    private @Nullable Place place(String name) {
+        Wait wait = waits.get(name);
+        return wait == null ? null : wait.place;
+    }
+
     /** How soon to ask again. */
     Duration pause(String name) {
-        Wait wait = waits.get(name);
-        Place place = wait == null ? null : wait.place;
+        Place place = place(name);
         if (place == null) {
             return SHORTEST_PAUSE;
         }
@@ -103,6 +136,7 @@ final class Bells {
     void ring(String name) {
         Wait wait = waits.get(name);
         if (wait != null) {
+            stands(name, 0);
             wait.rings.forEach(Runnable::run);
         }
     }

@@ -34,7 +34,7 @@ final class Line {
     static final int CLIENT_LENGTH = 32;
 
     /** The rest of the clients wait outside, without a place. */
-    private static final int LONGEST = 250;
+    static final int LONGEST = 250;
 
     /** What a place holds for: {@code until} is the server's time when it lapses. */
     record Place(String client, Kind kind, long until) {

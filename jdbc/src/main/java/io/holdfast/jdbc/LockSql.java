@@ -8,6 +8,7 @@ import java.time.Duration;
 import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.OptionalLong;
 
 /** The statements, for one dialect and one table. Times in them are microseconds of the server's clock. Immutable. */
@@ -53,6 +54,13 @@ final class LockSql {
             WHERE name = ? AND expires_at <= {now}
                 AND (line = '' OR SUBSTRING(line, 1, {who}) = ? OR line_until <= {now})""";
 
+    /** Queues behind those who hold the lock or wait for it: nothing to do if it is free, if the line is full, or if one stands there. */
+    private static final String STAND = """
+            UPDATE {lock} SET line = CONCAT(line, ?, {now} + ?), line_until = GREATEST(line_until, {now} + ?),
+                renewals = renewals + 1
+            WHERE name = ? AND (expires_at > {now} OR (line <> '' AND line_until > {now}))
+                AND LENGTH(line) < {line} AND POSITION(? IN line) = 0""";
+
     private static final String CREATE_TAKEN = """
             INSERT INTO {lock} (name, kind, owner, token, acquired_at, expires_at, renewals, line, line_until, origin)
             VALUES (?, 'exclusive', ?, {first}, {now}, {now} + ?, 0, '', 0, ?)""";
@@ -65,6 +73,7 @@ final class LockSql {
     private final Schema schema;
     private final TableName table;
     private final String take;
+    private final String stand;
     private final String createTaken;
     final String createFree;
 
@@ -109,6 +118,7 @@ final class LockSql {
                 mysql
                         ? TAKE.replace("{mint}", "LAST_INSERT_ID(" + mint + ")")
                         : TAKE.replace("{mint}", mint) + " RETURNING token");
+        stand = text(mysql ? STAND : STAND + " RETURNING kind, expires_at, line, {now}");
         createTaken = mysql
                 ? dialect.insertUnlessThere(text(CREATE_TAKEN.replace("{first}", "LAST_INSERT_ID({now})")))
                 : dialect.insertUnlessThere(text(CREATE_TAKEN.replace("{first}", "{now}"))) + " RETURNING token";
@@ -200,6 +210,16 @@ final class LockSql {
                 Line.who(request.owner().client(), Kind.EXCLUSIVE));
     }
 
+    /** Stands in line for a lock that others hold or wait for, and returns how it looks now; empty if that was not to be done. */
+    Optional<Sight> stand(Session session, Request request, Duration howLong) throws SQLException {
+        String who = Line.who(request.owner().client(), Kind.EXCLUSIVE);
+        Object[] values = {who, micros(howLong), micros(howLong), name(request.name()), who};
+        if (dialect == Dialect.POSTGRESQL) {
+            return session.updateReturning(stand, Sight::read, values).stream().findFirst();
+        }
+        return session.update(stand, values) == 1 ? Sight.of(session, this, request.name()) : Optional.empty();
+    }
+
     /** Adds the row of a lock never used before, taken at once; empty if somebody else was faster. */
     OptionalLong createTaken(Session session, Request request) throws SQLException {
         return minted(
@@ -272,6 +292,7 @@ final class LockSql {
                 .replace("{holder}", table.text() + "_holder")
                 .replace("{who}", Integer.toString(Line.WHO_LENGTH))
                 .replace("{place}", Integer.toString(Line.PLACE_LENGTH))
+                .replace("{line}", Integer.toString(Line.LONGEST * Line.PLACE_LENGTH))
                 .replace("{length}", dialect.nameLength())
                 .replace("{now}", dialect.now());
     }

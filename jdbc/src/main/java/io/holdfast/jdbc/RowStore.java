@@ -125,21 +125,35 @@ final class RowStore implements RingingStore, DowngradingStore, TokenRaisingStor
     /** Statements that stand for themselves: enough for an exclusive request and for most refusals. Empty if not. */
     private Optional<Answer> ask(Session session, LockSql sql, Request request) throws SQLException {
         boolean alone = request.demand() instanceof Demand.Exclusive;
-        long baseNanos = context.time().nanoTime();
-        if (alone) {
-            OptionalLong token = sql.take(session, request);
-            if (token.isPresent()) {
-                return granted(request, token.getAsLong(), baseNanos);
+        if (alone && bells.needsPlace(request.name())) {
+            // Just refused: that a place is missing is likelier than that the lock became free.
+            Optional<Sight> stood = sql.stand(session, request, PLACE_KEPT);
+            if (stood.isPresent() && !stood.get().hasDeadFirst()) {
+                return stood.map(seen -> refused(seen, request));
             }
+        }
+        boolean looksFirst = alone && bells.isHardlyTurn(request.name());
+        Optional<Answer> taken = alone && !looksFirst ? take(session, sql, request) : Optional.empty();
+        if (taken.isPresent()) {
+            return taken;
         }
         Optional<Sight> sight = Sight.of(session, sql, request.name());
         if (sight.isEmpty() && alone) {
-            baseNanos = context.time().nanoTime();
+            long baseNanos = context.time().nanoTime();
             OptionalLong token = sql.createTaken(session, request);
             return token.isPresent() ? granted(request, token.getAsLong(), baseNanos) : Optional.empty();
         }
+        if (looksFirst && sight.isPresent() && !sight.get().refuses(request)) {
+            return take(session, sql, request);
+        }
         return sight.filter(seen -> seen.refuses(request) && !shouldStandInLine(seen, request))
                 .map(seen -> refused(seen, request));
+    }
+
+    private Optional<Answer> take(Session session, LockSql sql, Request request) throws SQLException {
+        long baseNanos = context.time().nanoTime();
+        OptionalLong token = sql.take(session, request);
+        return token.isPresent() ? granted(request, token.getAsLong(), baseNanos) : Optional.empty();
     }
 
     private static Optional<Answer> granted(Request request, long token, long baseNanos) {
@@ -180,7 +194,8 @@ final class RowStore implements RingingStore, DowngradingStore, TokenRaisingStor
         Kind kind = Kind.of(request.demand());
         if (bells.isListened(request.name())) {
             bells.stands(request.name(), line.ahead(request.owner().client(), kind));
-            Duration pause = isHearing() ? LONGEST_PAUSE : bells.pause(request.name());
+            Duration pause =
+                    isHearing() && bells.isStanding(request.name()) ? LONGEST_PAUSE : bells.pause(request.name());
             timeLeft = seen.isHeld() && timeLeft.compareTo(pause) < 0 ? timeLeft : pause;
         }
         return new Answer.Refused(Optional.of(timeLeft), seen.reason());

@@ -3,6 +3,7 @@ package io.holdfast.jdbc;
 import io.holdfast.Demand;
 import io.holdfast.jdbc.LockSql.Kind;
 import io.holdfast.spi.Request;
+import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.Optional;
 
@@ -17,14 +18,12 @@ import java.util.Optional;
 record Sight(Kind kind, long heldUntil, String line, long now) {
 
     static Optional<Sight> of(Session session, LockSql sql, String name) throws SQLException {
-        return session
-                .query(
-                        sql.look,
-                        row -> new Sight(
-                                Kind.parse(row.getString(1)), row.getLong(2), row.getString(3), row.getLong(4)),
-                        sql.name(name))
-                .stream()
-                .findFirst();
+        return session.query(sql.look, Sight::read, sql.name(name)).stream().findFirst();
+    }
+
+    /** Kind, expiry, line and the server's time, in this order. */
+    static Sight read(ResultSet row) throws SQLException {
+        return new Sight(Kind.parse(row.getString(1)), row.getLong(2), row.getString(3), row.getLong(4));
     }
 
     /** Whether a request would be refused now: by a holder it cannot share with, or by others who were there first. */

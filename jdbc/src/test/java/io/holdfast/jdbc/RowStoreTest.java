@@ -21,6 +21,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -35,6 +36,13 @@ class RowStoreTest {
 
     private static OpenStore open(Database database) {
         return STORES.computeIfAbsent(database, missing -> new OpenStore(missing.storeUrl()));
+    }
+
+    private final List<OpenStore> others = new ArrayList<>();
+
+    @AfterEach
+    void closeOthers() {
+        others.forEach(OpenStore::close);
     }
 
     @AfterAll
@@ -230,6 +238,64 @@ class RowStoreTest {
             assertThat(client.take(name)).as("now the readers' turn").isEmpty();
             assertThat(client.take(name, Demand.shared())).isPresent();
         }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void goesToClientsInTheOrderInWhichTheyStoodUp(Database database) {
+        String name = Database.unique("order");
+        OpenStore holder = open(database);
+        Grant held = holder.hold(name);
+        List<OpenStore> waiters = List.of(another(database), another(database), another(database));
+        for (OpenStore waiter : waiters) {
+            waiter.store.listen(name, () -> {});
+            assertThat(waiter.take(name)).isEmpty();
+            assertThat(waiter.take(name)).as("asking again").isEmpty();
+        }
+        assertThat(places(database, name)).as("one for each").isEqualTo(3);
+
+        for (int turn = 0; turn < waiters.size(); turn++) {
+            holder.store.release(held, Duration.ZERO, OpenStore.soon());
+            for (OpenStore behind : waiters.subList(turn + 1, waiters.size())) {
+                assertThat(behind.take(name)).isEmpty();
+            }
+            holder = waiters.get(turn);
+            held = holder.hold(name);
+        }
+        assertThat(places(database, name)).isZero();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void whoStandsUpClearsAwayADeadFirst(Database database) throws Exception {
+        String name = Database.unique("dead-first");
+        OpenStore holder = open(database);
+        Grant held = holder.hold(name);
+        OpenStore dead = another(database);
+        dead.store.listen(name, () -> {});
+        assertThat(dead.take(name)).isEmpty();
+        // Longer than a place is kept.
+        Thread.sleep(1100);
+
+        OpenStore waiter = another(database);
+        waiter.store.listen(name, () -> {});
+        assertThat(waiter.take(name)).isEmpty();
+        assertThat(places(database, name)).isEqualTo(1);
+        holder.store.release(held, Duration.ZERO, OpenStore.soon());
+
+        assertThat(waiter.take(name)).isPresent();
+    }
+
+    /** A client of its own. */
+    private OpenStore another(Database database) {
+        OpenStore client = new OpenStore(database.storeUrl());
+        others.add(client);
+        return client;
+    }
+
+    private static long places(Database database, String name) {
+        return database.number("SELECT LENGTH(line) FROM holdfast_lock WHERE name = '" + name + "'")
+                / Line.PLACE_LENGTH;
     }
 
     @ParameterizedTest
