@@ -3,6 +3,7 @@ package io.holdfast.redis;
 import io.holdfast.LockView;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.spi.Deadline;
+import io.holdfast.spi.StoreContext;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -11,6 +12,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 import java.util.stream.Stream;
 import redis.clients.jedis.Protocol.Command;
@@ -25,6 +27,7 @@ final class Census {
     private final String prefix;
     private final Topology topology;
     private final Courier courier;
+    private final AtomicBoolean inspected = new AtomicBoolean();
 
     Census(String prefix, Topology topology, Courier courier) {
         this.prefix = prefix;
@@ -53,7 +56,7 @@ final class Census {
     }
 
     int prune(Duration idleFor, Deadline deadline) {
-        String idleMicros = String.valueOf(idleFor.toNanos() / 1000);
+        String idleMicros = Script.micros(idleFor);
         Stream<LockKeys> counters = scan(LockKeys.counterPattern(prefix), "", deadline).stream()
                 .flatMap(key -> LockKeys.ofCounterKey(prefix, key).stream());
         int removed = 0;
@@ -92,8 +95,21 @@ final class Census {
         return keys;
     }
 
+    /** Looks at the servers' settings in the background, the first time it is called. */
+    void inspectOnce(StoreContext context, Duration timeout) {
+        if (inspected.compareAndSet(false, true)) {
+            context.background().execute(() -> {
+                try {
+                    warnOfEviction(Deadline.after(context.time(), timeout));
+                } catch (JedisException e) {
+                    LOG.log(System.Logger.Level.DEBUG, "cannot read maxmemory-policy", e);
+                }
+            });
+        }
+    }
+
     /** A server that evicts keys takes locks from their holders without telling anybody. */
-    void warnOfEviction(Deadline deadline) {
+    private void warnOfEviction(Deadline deadline) {
         for (Node node : topology.primaries(deadline)) {
             String info = Views.text(courier.command(node, deadline, Command.INFO, List.of("memory")));
             Function<String, String> value = field -> info.lines()

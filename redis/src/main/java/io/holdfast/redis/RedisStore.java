@@ -28,8 +28,6 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.concurrent.atomic.AtomicBoolean;
-import redis.clients.jedis.exceptions.JedisException;
 
 /** Keeps a lock in one hash and its queue in one sorted set; every transition is one script. */
 final class RedisStore implements QueueingStore, DowngradingStore, TokenRaisingStore, AdministeredStore {
@@ -95,7 +93,6 @@ final class RedisStore implements QueueingStore, DowngradingStore, TokenRaisingS
     private final TicketDesk desk;
     private final Mailbox mailbox;
     private final Census census;
-    private final AtomicBoolean inspected = new AtomicBoolean();
 
     RedisStore(RedisConfig config, StoreContext context, Topology topology) {
         this.config = config;
@@ -120,7 +117,8 @@ final class RedisStore implements QueueingStore, DowngradingStore, TokenRaisingS
     @Override
     public Answer attempt(Request request, Deadline deadline) {
         LockKeys keys = keys(request.name());
-        Courier.Reply reply = send(Script.ATTEMPT, keys, deadline, demand(request, courier.lane(keys, deadline)));
+        Courier.Reply reply = send(
+                Script.ATTEMPT, keys, deadline, Script.demand(request, mailbox.channel(courier.lane(keys, deadline))));
         List<?> answer = (List<?>) reply.value();
         if (Views.text(answer.get(0)).equals("held")) {
             return new Answer.Granted(granted(request, answer, reply));
@@ -139,7 +137,7 @@ final class RedisStore implements QueueingStore, DowngradingStore, TokenRaisingS
                 desk.add(request, keys, listener, context.time().nanoTime());
         Courier.Reply reply;
         try {
-            reply = send(Script.ENQUEUE, keys, deadline, demand(request, lane));
+            reply = send(Script.ENQUEUE, keys, deadline, Script.demand(request, mailbox.channel(lane)));
         } catch (RuntimeException e) {
             desk.forget(request.owner());
             throw e;
@@ -173,21 +171,6 @@ final class RedisStore implements QueueingStore, DowngradingStore, TokenRaisingS
             throw new UnknownOutcomeException(
                     name, "only " + reply.replicas() + " of " + config.replicas() + " replicas confirmed it in time");
         }
-    }
-
-    private String[] demand(Request request, String lane) {
-        Demand demand = request.demand();
-        Demand.Permits permits = demand instanceof Demand.Permits some ? some : new Demand.Permits(1, 1);
-        String mode = demand instanceof Demand.Permits ? "p" : demand instanceof Demand.Shared ? "s" : "x";
-        return new String[] {
-            request.owner().toString(),
-            mode,
-            String.valueOf(permits.count()),
-            String.valueOf(permits.total()),
-            micros(request.ttl()),
-            mailbox.channel(lane),
-            Origins.write(request.origin())
-        };
     }
 
     @Override
@@ -227,7 +210,7 @@ final class RedisStore implements QueueingStore, DowngradingStore, TokenRaisingS
             slot = of.slot();
             keys.addAll(of.all());
             arguments.add(request.owner().toString());
-            arguments.add(micros(renewal.ttl()));
+            arguments.add(Script.micros(renewal.ttl()));
             arguments.add(mailbox.channel(topology.lane(slot)));
         }
         String name = batch.get(0).claim().request().name();
@@ -394,7 +377,7 @@ final class RedisStore implements QueueingStore, DowngradingStore, TokenRaisingS
                 keys(request.name()),
                 deadline,
                 request.owner().toString(),
-                micros(linger.isNegative() ? Duration.ZERO : linger));
+                Script.micros(linger.isNegative() ? Duration.ZERO : linger));
         if ((Long) reply.value() == 1) {
             return ReleaseAnswer.RELEASED;
         }
@@ -463,25 +446,11 @@ final class RedisStore implements QueueingStore, DowngradingStore, TokenRaisingS
         };
         Courier.Reply reply = courier.run(
                 new Courier.Call(script, urgency, keys.slot(), keys.name(), keys.all(), List.of(arguments)), deadline);
-        if (inspected.compareAndSet(false, true)) {
-            context.background().execute(this::inspectServers);
-        }
+        census.inspectOnce(context, config.timeout());
         return reply;
-    }
-
-    private void inspectServers() {
-        try {
-            census.warnOfEviction(Deadline.after(context.time(), config.timeout()));
-        } catch (JedisException e) {
-            LOG.log(System.Logger.Level.DEBUG, "cannot read maxmemory-policy", e);
-        }
     }
 
     private LockKeys keys(String name) {
         return LockKeys.of(config.prefix(), name);
-    }
-
-    private static String micros(Duration duration) {
-        return String.valueOf(duration.toNanos() / 1000);
     }
 }

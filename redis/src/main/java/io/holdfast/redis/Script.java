@@ -1,11 +1,14 @@
 package io.holdfast.redis;
 
+import io.holdfast.Demand;
+import io.holdfast.spi.Request;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.time.Duration;
 import java.util.HexFormat;
 
 /** The transitions of a lock, each one Lua script: {@code attempt.lua} and so on, on top of {@code lock.lua}. */
@@ -58,5 +61,26 @@ enum Script {
         } catch (NoSuchAlgorithmException e) {
             throw new IllegalStateException("every JVM has SHA-1", e);
         }
+    }
+
+    /** What attempt and enqueue take. */
+    static String[] demand(Request request, String channel) {
+        Demand demand = request.demand();
+        Demand.Permits permits = demand instanceof Demand.Permits some ? some : new Demand.Permits(1, 1);
+        String mode = demand instanceof Demand.Permits ? "p" : demand instanceof Demand.Shared ? "s" : "x";
+        return new String[] {
+            request.owner().toString(),
+            mode,
+            String.valueOf(permits.count()),
+            String.valueOf(permits.total()),
+            micros(request.ttl()),
+            channel,
+            Origins.write(request.origin())
+        };
+    }
+
+    /** A time as scripts reckon. */
+    static String micros(Duration duration) {
+        return String.valueOf(duration.toNanos() / 1000);
     }
 }
