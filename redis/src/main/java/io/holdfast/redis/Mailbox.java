@@ -1,10 +1,10 @@
 package io.holdfast.redis;
 
+import io.holdfast.spi.Deadline;
 import io.holdfast.spi.OwnerId;
 import io.holdfast.spi.StoreContext;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 
 /** This client's standing channels, one per lane, subscribed when first needed. Thread-safe. */
@@ -34,7 +34,6 @@ final class Mailbox implements AutoCloseable {
     private final Consumer<String> subscribed;
     private final Consumer<Message> receiver;
     private final Map<String, Subscriber> subscribers = new ConcurrentHashMap<>();
-    private final AtomicLong rounds = new AtomicLong();
     private volatile boolean closed;
 
     Mailbox(
@@ -55,15 +54,34 @@ final class Mailbox implements AutoCloseable {
         return topology.spansSlots() ? base : base + "@" + lane;
     }
 
-    /** Grows with every subscription that comes up, before what waits is checked. */
-    long round() {
-        return rounds.get();
+    /** Grows with every subscription that comes up on that lane, before what waits is checked. */
+    long round(String lane) {
+        Subscriber subscriber = subscribers.get(lane);
+        return subscriber == null ? 0 : subscriber.hearing().round();
+    }
+
+    /** Whether the server cannot reach us on that lane now, but could in a moment if somebody listened. */
+    boolean mayHearSoon(String lane) {
+        Subscriber subscriber = subscribers.get(lane);
+        return subscriber == null ? !closed : subscriber.hearing().isExpected();
     }
 
     /** Makes sure somebody listens on that lane. Returns at once. */
     void listen(String lane) {
         if (!subscribers.containsKey(lane) && !closed) {
             subscribers.computeIfAbsent(lane, this::subscribe);
+            if (closed) {
+                close();
+            }
+        }
+    }
+
+    /** Makes sure somebody listens on that lane, and waits for it while there is hope. */
+    void listen(String lane, Deadline deadline) {
+        listen(lane);
+        Subscriber subscriber = subscribers.get(lane);
+        if (subscriber != null) {
+            subscriber.hearing().await(deadline);
         }
     }
 
@@ -75,10 +93,7 @@ final class Mailbox implements AutoCloseable {
                 deadline -> topology.nodeOfLane(lane, deadline),
                 topology::suspect,
                 channel(lane),
-                () -> {
-                    rounds.incrementAndGet();
-                    subscribed.accept(lane);
-                },
+                () -> subscribed.accept(lane),
                 this::receive);
         subscriber.start();
         return subscriber;

@@ -59,6 +59,11 @@ final class RedisStore implements QueueingStore, DowngradingStore, TokenRaisingS
      *   A live waiter whose subscription just broke is passed over too, but keeps its place; its next heartbeat, or the check
      *   after it subscribed again, takes the lock if it is free.
      *
+     * P6. Queued first, subscribed then: a release in between reached nobody, and the first wait of a client was passed over. So
+     *   who does not listen asks without queueing, since a free lock needs no subscription; refused, it subscribes, and takes
+     *   its place only when it can be called. If that does not come soon, it queues all the same, as after a break: late is
+     *   better than failed. If the lock moves to another server meanwhile, queue() checks.
+     *
      * P7. An enqueue whose answer was lost leaves a ticket or a grant nobody here knows. The engine withdraws it by owner. If it
      *   is granted before, the message finds no waiter and the grant is released at once. If the request itself is still on the
      *   way when it is withdrawn, it lapses within its ttl, for nobody heartbeats it.
@@ -130,8 +135,28 @@ final class RedisStore implements QueueingStore, DowngradingStore, TokenRaisingS
     @Override
     public Answer enqueue(Request request, TicketListener listener, Deadline deadline) {
         LockKeys keys = keys(request.name());
+        if (mailbox.mayHearSoon(courier.lane(keys, deadline))) {
+            long askedNanos = context.time().nanoTime();
+            Answer answer = attempt(request, deadline);
+            if (answer instanceof Answer.Granted) {
+                return answer;
+            }
+            long tookNanos = context.time().nanoTime() - askedNanos;
+            mailbox.listen(topology.lane(keys.slot()), leavingTimeToQueue(deadline, tookNanos));
+        }
+        return queue(request, keys, listener, deadline);
+    }
+
+    /** Half of what is left, or less where answers take long: a place in line a bit later must not cost the deadline. */
+    private Deadline leavingTimeToQueue(Deadline deadline, long answerNanos) {
+        long leftNanos = deadline.remainingNanos();
+        long waitNanos = Math.min(leftNanos / 2, leftNanos - 2 * answerNanos);
+        return deadline.within(Duration.ofNanos(waitNanos)).within(config.timeout());
+    }
+
+    private Answer queue(Request request, LockKeys keys, TicketListener listener, Deadline deadline) {
         String lane = courier.lane(keys, deadline);
-        long round = mailbox.round();
+        long round = mailbox.round(lane);
         // Known before it is sent: the push may be here before the answer.
         TicketDesk.Waiting waiting =
                 desk.add(request, keys, listener, context.time().nanoTime());
@@ -154,7 +179,7 @@ final class RedisStore implements QueueingStore, DowngradingStore, TokenRaisingS
         waiting.extended(reply.baseNanos());
         watchHolder(waiting, answer);
         mailbox.listen(topology.lane(keys.slot()));
-        if (round != mailbox.round() || !lane.equals(topology.lane(keys.slot()))) {
+        if (round != mailbox.round(lane) || !lane.equals(topology.lane(keys.slot()))) {
             // A subscription came up and was checked without us, or the lock has moved, and with it its channel.
             context.background().execute(() -> check(waiting));
         }

@@ -29,6 +29,8 @@ final class Subscriber implements AutoCloseable {
     private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(5);
     private static final Duration FIRST_PAUSE = Duration.ofMillis(20);
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
+    /** How long a subscription under way is worth waiting for: it takes milliseconds, unless something is wrong. */
+    private static final Duration PATIENCE = Duration.ofSeconds(1);
 
     private final StoreContext context;
     private final Function<Deadline, Node> server;
@@ -36,10 +38,10 @@ final class Subscriber implements AutoCloseable {
     private final String channel;
     private final Runnable subscribed;
     private final Consumer<String> message;
+    private final Hearing hearing;
     private final Thread thread;
     private volatile Node.@Nullable Line line;
     private volatile StoreContext.@Nullable Alarm ping;
-    private volatile boolean closed;
 
     Subscriber(
             StoreContext context,
@@ -55,6 +57,7 @@ final class Subscriber implements AutoCloseable {
         this.channel = channel;
         this.subscribed = subscribed;
         this.message = message;
+        this.hearing = new Hearing(context.time(), PATIENCE);
         this.thread = new Thread(this::run, "holdfast-" + context.clientName() + "-" + role);
         thread.setDaemon(true);
     }
@@ -63,9 +66,13 @@ final class Subscriber implements AutoCloseable {
         thread.start();
     }
 
+    Hearing hearing() {
+        return hearing;
+    }
+
     @Override
     public void close() {
-        closed = true;
+        hearing.end();
         thread.interrupt();
         StoreContext.Alarm alarm = ping;
         if (alarm != null) {
@@ -76,7 +83,7 @@ final class Subscriber implements AutoCloseable {
 
     private void run() {
         Duration pause = FIRST_PAUSE;
-        while (!closed) {
+        while (!hearing.isOver()) {
             long startedNanos = context.time().nanoTime();
             Node node = null;
             try {
@@ -84,7 +91,7 @@ final class Subscriber implements AutoCloseable {
                 listen(node);
             } catch (RuntimeException e) {
                 // Of whatever kind: a client that no longer listens would lose every grant announced to it.
-                if (!closed) {
+                if (!hearing.isOver()) {
                     LOG.log(System.Logger.Level.DEBUG, "subscription to " + channel + " broke; subscribing again", e);
                     if (node != null) {
                         failed.accept(node);
@@ -99,7 +106,7 @@ final class Subscriber implements AutoCloseable {
 
     private void rest(Duration pause) {
         long until = context.time().nanoTime() + pause.toNanos();
-        while (!closed && until - context.time().nanoTime() > 0) {
+        while (!hearing.isOver() && until - context.time().nanoTime() > 0) {
             context.time().parkUntil(this, until);
             // An interrupt is how close() hurries us; nobody else sends one.
             Thread.interrupted();
@@ -110,7 +117,7 @@ final class Subscriber implements AutoCloseable {
         Node.Line opened = node.open(Deadline.after(context.time(), CONNECT_TIMEOUT));
         line = opened;
         try {
-            if (closed) {
+            if (hearing.isOver()) {
                 return;
             }
             Connection connection = opened.connection();
@@ -118,11 +125,12 @@ final class Subscriber implements AutoCloseable {
             connection.sendCommand(Command.SUBSCRIBE, channel);
             Object reply = connection.getOne();
             schedulePing(connection);
-            while (!closed) {
+            while (!hearing.isOver()) {
                 handle(reply);
                 reply = connection.getUnflushedObject();
             }
         } finally {
+            hearing.lose();
             StoreContext.Alarm alarm = ping;
             if (alarm != null) {
                 alarm.cancel();
@@ -138,6 +146,7 @@ final class Subscriber implements AutoCloseable {
             if (kind.equals("message")) {
                 message.accept(text(parts.get(2)));
             } else if (kind.equals("subscribe")) {
+                hearing.begin();
                 subscribed.run();
             }
         }
@@ -150,7 +159,7 @@ final class Subscriber implements AutoCloseable {
                         at,
                         () -> context.background().execute(() -> {
                             Node.Line current = line;
-                            if (!closed && current != null && current.connection() == connection) {
+                            if (!hearing.isOver() && current != null && current.connection() == connection) {
                                 try {
                                     // Only this task writes on a subscribed connection; its answer is one more reply to
                                     // skip.

@@ -112,7 +112,7 @@ class EngineTest extends RedisTest {
         int waiters = 40;
         List<DistributedLock> locks =
                 IntStream.range(0, 4).mapToObj(i -> holdfast().lock(name, FIFO)).toList();
-        // Every client listens already: the first wait of a client looks once more when its subscription is there.
+        // Every client listens already: one that does not asks before it queues.
         warmUp(locks);
         long before = calls("evalsha");
         Lease held = locks.get(0).acquire();

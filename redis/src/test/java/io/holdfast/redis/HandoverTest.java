@@ -186,6 +186,8 @@ class HandoverTest extends RedisTest {
             hasty.release(hasty.grant(name()));
         }
         Grant held = holder.grant(name);
+        // Listens: one that does not would ask before it queues.
+        hasty.withdraw(queued(hasty).request());
 
         proxy.dropReplies();
         Request lost = hasty.request(name);

@@ -1,0 +1,196 @@
+package io.holdfast.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.servers.Direction;
+import io.holdfast.servers.TcpProxy;
+import io.holdfast.spi.Answer;
+import io.holdfast.spi.Grant;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+@DisplayName("The first wait of a client, which does not listen yet")
+class FirstWaitTest extends RedisTest {
+
+    private String name;
+    private TestClient holder;
+    private TestClient other;
+    private TcpProxy proxy;
+    private TestClient fresh;
+
+    @BeforeEach
+    void connect() {
+        name = name();
+        holder = client();
+        other = listening();
+        proxy = closing(TcpProxy.to(server.address()), TcpProxy::close);
+        fresh = client("redis://127.0.0.1:" + proxy.port());
+        // Leaves a connection behind, and waits until the one look at the server's settings (a long reply) needs none
+        // any more.
+        fresh.release(fresh.grant(name()));
+        await().until(() -> proxy.bytes(Direction.TO_CLIENT) > 1000);
+        fresh.release(fresh.grant(name()));
+    }
+
+    private TestClient listening() {
+        TestClient client = client();
+        String another = name();
+        Grant held = holder.grant(another);
+        TestClient.Place place = client.enqueue(another);
+        awaitSubscription(client);
+        client.withdraw(place.request());
+        holder.release(held);
+        return client;
+    }
+
+    private static Grant pushed(TestClient.Place place) {
+        await().until(place.heard()::isGranted);
+        return Objects.requireNonNull(place.heard().grant);
+    }
+
+    private long inLine() {
+        return redis.zcard(keys(name).queue());
+    }
+
+    @Test
+    void isNotOvertakenWhileItsSubscriptionIsUnderWay() {
+        Grant held = holder.grant(name);
+        proxy.delay(Duration.ofMillis(50));
+        TestClient.Place first = fresh.enqueue(name);
+        TestClient.Place second = other.enqueue(name);
+
+        holder.release(held);
+
+        await().until(() -> first.heard().isGranted() || second.heard().isGranted());
+        assertThat(second.heard().calls).as("grants to the one behind").isZero();
+        fresh.release(pushed(first));
+        assertThat(pushed(second).token())
+                .isGreaterThan(Objects.requireNonNull(first.heard().grant).token());
+    }
+
+    @Test
+    void doesNotStandInLineBeforeItCanBeCalled() throws Exception {
+        Grant held = holder.grant(name);
+        proxy.refuseConnections();
+        long before = calls("evalsha");
+        CompletableFuture<TestClient.Place> first = CompletableFuture.supplyAsync(() -> fresh.enqueue(name));
+        await().until(() -> calls("evalsha") > before);
+        assertThat(inLine()).isZero();
+
+        proxy.heal();
+
+        assertThat(first.get(20, TimeUnit.SECONDS).isQueued()).isTrue();
+        TestClient.Place second = other.enqueue(name);
+        holder.release(held);
+        pushed(first.join());
+        assertThat(second.heard().calls).isZero();
+    }
+
+    @Test
+    void norDoesOneWhoseSubscriptionJustBroke() throws Exception {
+        Grant held = holder.grant(name);
+        fresh.withdraw(fresh.enqueue(name).request());
+        awaitSubscription(fresh);
+        int open = proxy.openConnections();
+        proxy.refuseConnections();
+        command("CLIENT", "KILL", "TYPE", "pubsub");
+        // Closed on its side too: it has noticed.
+        await().until(() -> proxy.openConnections() < open);
+        awaitSubscription(other);
+        long before = calls("evalsha");
+        CompletableFuture<TestClient.Place> first = CompletableFuture.supplyAsync(() -> fresh.enqueue(name));
+        await().until(() -> calls("evalsha") > before);
+        assertThat(inLine()).isZero();
+
+        proxy.heal();
+
+        assertThat(first.get(20, TimeUnit.SECONDS).isQueued()).isTrue();
+        TestClient.Place second = other.enqueue(name);
+        holder.release(held);
+        pushed(first.join());
+        assertThat(second.heard().calls).isZero();
+    }
+
+    @Test
+    void thatCannotListenQueuesAllTheSameAndIsGranted() {
+        Grant held = holder.grant(name);
+        proxy.refuseConnections();
+
+        TestClient.Place deaf = fresh.enqueue(name);
+
+        assertThat(deaf.isQueued()).isTrue();
+        assertThat(inLine()).isEqualTo(1);
+        holder.release(held);
+        fresh.renew(deaf.ticket());
+        assertThat(pushed(deaf).token()).isGreaterThan(held.token());
+    }
+
+    @Test
+    void thatCannotListenLeavesTimeToQueueBeforeItsDeadline() {
+        holder.grant(name);
+        proxy.refuseConnections();
+
+        Answer answer =
+                fresh.store.enqueue(fresh.request(name), new TestClient.Heard(), fresh.within(Duration.ofMillis(600)));
+
+        assertThat(answer).isInstanceOf(Answer.Queued.class);
+    }
+
+    @Test
+    void doesNotMissItsDeadlineWhereAnswersTakeLong() {
+        holder.grant(name);
+        proxy.delay(Duration.ofMillis(300));
+
+        // Asking takes 600 ms and queueing 600 ms more.
+        Answer answer =
+                fresh.store.enqueue(fresh.request(name), new TestClient.Heard(), fresh.within(Duration.ofMillis(1500)));
+
+        assertThat(answer).isInstanceOf(Answer.Queued.class);
+    }
+
+    @Test
+    void thatCannotListenIsNotPaidForByEveryWaitAfterIt() {
+        holder.grant(name);
+        proxy.refuseConnections();
+        fresh.enqueue(name);
+        long start = System.nanoTime();
+
+        for (int i = 0; i < 10; i++) {
+            assertThat(fresh.enqueue(name).isQueued()).isTrue();
+        }
+
+        // A second each if every one of them waited.
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(5));
+    }
+
+    @Test
+    void costsOneCommandMoreThanTheNext() {
+        Grant held = holder.grant(name);
+        long scripts = calls("evalsha");
+        long subscriptions = calls("subscribe");
+
+        fresh.enqueue(name);
+        assertThat(calls("evalsha") - scripts).isEqualTo(2);
+        fresh.enqueue(name);
+
+        assertThat(calls("evalsha") - scripts).isEqualTo(3);
+        assertThat(calls("subscribe") - subscriptions).isEqualTo(1);
+        holder.release(held);
+    }
+
+    @Test
+    void ofAFreeLockCostsOneCommandAndNoSubscription() {
+        long scripts = calls("evalsha");
+        long subscriptions = calls("subscribe");
+
+        assertThat(fresh.enqueue(name).answer()).isInstanceOf(Answer.Granted.class);
+
+        assertThat(calls("evalsha") - scripts).isEqualTo(1);
+        assertThat(calls("subscribe") - subscriptions).isZero();
+    }
+}
