@@ -59,6 +59,25 @@ class EtcdServerTest extends ServerContract<EtcdServer> {
     }
 
     @Test
+    void startsAgainAlthoughItIsFull() throws Exception {
+        try (EtcdServer full =
+                EtcdServer.builder().args("--quota-backend-bytes", "200000").start()) {
+            String value = "v".repeat(50_000);
+            assertThatThrownBy(() -> {
+                        for (int i = 0; i < 20; i++) {
+                            write(full, "key-" + i, value);
+                        }
+                    })
+                    .hasMessageContaining("database space exceeded");
+
+            full.kill();
+            full.restart();
+
+            assertThat(read(full, "key-0")).isEqualTo(value);
+        }
+    }
+
+    @Test
     void quotesTheLogWhenItCannotStart() {
         assertThatThrownBy(() -> EtcdServer.builder().args("--no-such-option").start())
                 .isInstanceOf(ServerStartException.class)
