@@ -263,7 +263,10 @@ final class EtcdStore implements QueueingStore, DowngradingStore, AdministeredSt
         }
         sessions.move(place, own);
         place.mayMoveTo(null);
-        place.keep(own.baseNanos(), own.ttl());
+        if (!place.keep(own.baseNanos(), own.ttl())) {
+            sessions.discard(own);
+            return new RenewalAnswer.Gone("it ran out before the answer came");
+        }
         // What was asked for; that etcd counts whole seconds shall not make it longer.
         return new RenewalAnswer.Extended(own.baseNanos(), ttl);
     }

@@ -106,8 +106,11 @@ final class Place {
         return keptUntilNanos;
     }
 
-    /** The engine asked for it, and the store extended it. Never shortens. */
-    synchronized void keep(long newBaseNanos, Duration ttl) {
+    /** The engine asked for it, and the store extended it. Never shortens. False if that came too late: it has ended. */
+    synchronized boolean keep(long newBaseNanos, Duration ttl) {
+        if (state == State.OVER) {
+            return false;
+        }
         if (newBaseNanos - baseNanos > 0) {
             baseNanos = newBaseNanos;
         }
@@ -115,6 +118,7 @@ final class Place {
         if (until - keptUntilNanos > 0) {
             keptUntilNanos = until;
         }
+        return true;
     }
 
     synchronized State state() {

@@ -132,8 +132,9 @@ final class Renewals {
                 && finding.key(wait.nearest()).isEmpty()) {
             wait.look();
         }
-        place.keep(finding.baseNanos(), session.ttl());
-        return new RenewalAnswer.Extended(finding.baseNanos(), session.ttl());
+        return place.keep(finding.baseNanos(), session.ttl())
+                ? new RenewalAnswer.Extended(finding.baseNanos(), session.ttl())
+                : new RenewalAnswer.Gone("it ran out before the answer came");
     }
 
     private RenewalAnswer move(Place place, Duration ttl, Deadline deadline, Mover mover) {

@@ -105,6 +105,22 @@ class FaultsTest {
     }
 
     @Test
+    void aRenewalAnsweredAfterItsTimeRevivesNothing() throws Exception {
+        try (TestClient slow = TestClient.of("etcd://127.0.0.1:" + proxy.port() + "?timeout=10s")) {
+            Grant held = slow.grant(slow.request(name, Demand.exclusive(), SHORT));
+            // Two round trips: the key is read in time, and the answer comes when the place has been given up.
+            Thread.sleep(SHORT.toMillis() / 2);
+            proxy.delay(Direction.TO_CLIENT, SHORT.multipliedBy(3).dividedBy(8));
+
+            assertThat(slow.renew(held)).isInstanceOf(RenewalAnswer.Gone.class);
+
+            assertThat(slow.losses).containsKey(held.request().owner());
+            proxy.heal();
+            one.release(one.grant(name));
+        }
+    }
+
+    @Test
     void aReleaseWhileTheWatchStreamIsBrokenIsNotMissed() {
         Grant held = one.grant(name);
         Waiter waiter = two.enqueue(name);
