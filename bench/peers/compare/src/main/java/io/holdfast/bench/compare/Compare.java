@@ -23,6 +23,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.function.Supplier;
 import java.util.stream.Collectors;
+import picocli.CommandLine;
 
 /*
  * Runs all contenders of each store against each other.
@@ -39,6 +40,7 @@ public final class Compare {
     /** A setting: no runs with more waiters. */
     static final String MOST_WAITERS = "bench.waiters";
 
+    private static final Path PEERS = Path.of("bench/peers");
     private static final DateTimeFormatter CLOCK = DateTimeFormatter.ofPattern("HH:mm:ss");
     private static final Duration LIGHT_WARM_UP = Duration.ofSeconds(6);
 
@@ -53,14 +55,30 @@ public final class Compare {
     }
 
     public static void main(String[] arguments) throws Exception {
-        CompareOptions options = CompareOptions.parse(arguments);
-        ClassPaths classPaths = new ClassPaths(options.peers());
+        CompareOptions options = new CompareOptions();
+        CommandLine command = new CommandLine(options);
+        try {
+            command.parseArgs(arguments);
+        } catch (CommandLine.ParameterException e) {
+            System.err.println(e.getMessage());
+            command.usage(System.err);
+            System.exit(command.getCommandSpec().exitCodeOnInvalidInput());
+        }
+        if (command.isUsageHelpRequested()) {
+            command.usage(System.out);
+            return;
+        }
+        compare(options);
+        System.exit(0);
+    }
+
+    private static void compare(CompareOptions options) throws Exception {
+        ClassPaths classPaths = new ClassPaths(PEERS);
         Compare compare = new Compare(options, classPaths);
         if (!options.renderOnly()) {
             compare.measure(new Arenas(classPaths).all());
         }
         PerformancePage.write(compare.read(), options.docs());
-        System.exit(0);
     }
 
     private void measure(Map<String, Supplier<Arena>> arenas) throws Exception {
@@ -106,10 +124,10 @@ public final class Compare {
         boolean free = spec.scenarios().contains(Scenario.FREE);
         int jvms = contended && !spec.store().equals("memory") ? 4 : 1;
         try {
-            // The first JVM runs the scenarios of one JVM too, so it needs most.
+            // Every JVM by itself first: on one lock it would take minutes until all have run often enough to be compiled.
             if (free) {
                 team.warm(
-                        new Load(1, 4, 4, Duration.ZERO),
+                        new Load(jvms, 4 * jvms, 4 * jvms, Duration.ZERO),
                         contended ? time.multipliedBy(2).dividedBy(5) : time);
             }
             if (contended) {

@@ -4,22 +4,20 @@ import io.holdfast.bench.Scenario;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.EnumSet;
-import java.util.List;
 import java.util.Locale;
 import java.util.Set;
+import picocli.CommandLine.Command;
+import picocli.CommandLine.Option;
 
 /** What {@code bench/compare} was asked for. */
-record CompareOptions(
-        Set<String> stores,
-        Set<String> contenders,
-        Set<Scenario> scenarios,
-        double seconds,
-        int rounds,
-        Duration warmUp,
-        Path json,
-        Path docs,
-        Path peers,
-        boolean renderOnly) {
+@Command(
+        name = "bench/compare",
+        sortOptions = false,
+        description = "Measures Holdfast, other lock libraries and the floors of all stores on real servers, and writes"
+                + " docs/performance.md. Runs that are not repeated keep their results, so a comparison can be made in"
+                + " parts. Give it a quiet machine.",
+        showDefaultValues = true)
+final class CompareOptions {
 
     private static final Set<Scenario> COMPARED = EnumSet.of(
             Scenario.FREE,
@@ -30,116 +28,74 @@ record CompareOptions(
             Scenario.GROWTH,
             Scenario.HELD);
 
-    static CompareOptions parse(String[] arguments) {
-        CompareOptions options = new CompareOptions(
-                Set.of(),
-                Set.of(),
-                COMPARED,
-                3,
-                5,
-                Duration.ofSeconds(20),
-                Path.of("docs/performance/results.json"),
-                Path.of("docs"),
-                Path.of("bench/peers"),
-                false);
-        for (int i = 0; i < arguments.length; i++) {
-            if (arguments[i].equals("--render")) {
-                options = options.rendering();
-            } else if (i + 1 < arguments.length) {
-                options = options.with(arguments[i], arguments[++i]);
-            } else {
-                throw new IllegalArgumentException(arguments[i] + " needs a value");
-            }
-        }
-        return options;
+    @Option(
+            names = "--only",
+            split = ",",
+            paramLabel = "STORE",
+            description = "redis, redis-aof, etcd, zookeeper, mariadb, postgresql, embedded; default: all")
+    private Set<String> stores = Set.of();
+
+    @Option(
+            names = "--contenders",
+            split = ",",
+            paramLabel = "WORD",
+            description = "only those whose names contain one of these")
+    private Set<String> contenders = Set.of();
+
+    @Option(
+            names = "--scenarios",
+            paramLabel = "LETTERS",
+            description = "a free lock, b 32 locks, c 16 threads, d 4 JVMs, e 5 ms section, f growth, g 10,000 leases;"
+                    + " separated by commas, default: all")
+    private String scenarios = "";
+
+    @Option(names = "--seconds", paramLabel = "N", description = "of each run")
+    private double seconds = 3;
+
+    @Option(names = "--rounds", paramLabel = "N", description = "how often everybody runs")
+    private int rounds = 5;
+
+    @Option(names = "--warm-up", paramLabel = "SECONDS", description = "of everybody but raw clients")
+    private int warmUp = 20;
+
+    @Option(names = "--json", paramLabel = "FILE", description = "where results are kept")
+    private Path json = Path.of("docs/performance/results.json");
+
+    @Option(names = "--docs", paramLabel = "DIR", description = "where the page goes")
+    private Path docs = Path.of("docs");
+
+    @Option(names = "--render", description = "only write the page anew, from results kept")
+    private boolean renderOnly;
+
+    @Option(names = "--help", usageHelp = true, description = "show this help")
+    private boolean help;
+
+    Set<Scenario> scenarios() {
+        return scenarios.isEmpty() ? COMPARED : Scenario.parse(scenarios);
     }
 
-    private CompareOptions rendering() {
-        return new CompareOptions(stores, contenders, scenarios, seconds, rounds, warmUp, json, docs, peers, true);
+    double seconds() {
+        return seconds;
     }
 
-    private CompareOptions with(String option, String value) {
-        Set<String> words = Set.copyOf(List.of(value.split(",")));
-        return switch (option) {
-            case "--only" ->
-                new CompareOptions(
-                        words, contenders, scenarios, seconds, rounds, warmUp, json, docs, peers, renderOnly);
-            case "--contenders" ->
-                new CompareOptions(stores, words, scenarios, seconds, rounds, warmUp, json, docs, peers, renderOnly);
-            case "--scenarios" ->
-                new CompareOptions(
-                        stores,
-                        contenders,
-                        Scenario.parse(value),
-                        seconds,
-                        rounds,
-                        warmUp,
-                        json,
-                        docs,
-                        peers,
-                        renderOnly);
-            case "--seconds" ->
-                new CompareOptions(
-                        stores,
-                        contenders,
-                        scenarios,
-                        Double.parseDouble(value),
-                        rounds,
-                        warmUp,
-                        json,
-                        docs,
-                        peers,
-                        renderOnly);
-            case "--rounds" ->
-                new CompareOptions(
-                        stores,
-                        contenders,
-                        scenarios,
-                        seconds,
-                        Integer.parseInt(value),
-                        warmUp,
-                        json,
-                        docs,
-                        peers,
-                        renderOnly);
-            case "--warm-up" ->
-                new CompareOptions(
-                        stores,
-                        contenders,
-                        scenarios,
-                        seconds,
-                        rounds,
-                        Duration.ofSeconds(Long.parseLong(value)),
-                        json,
-                        docs,
-                        peers,
-                        renderOnly);
-            case "--json" ->
-                new CompareOptions(
-                        stores,
-                        contenders,
-                        scenarios,
-                        seconds,
-                        rounds,
-                        warmUp,
-                        Path.of(value),
-                        docs,
-                        peers,
-                        renderOnly);
-            case "--docs" ->
-                new CompareOptions(
-                        stores,
-                        contenders,
-                        scenarios,
-                        seconds,
-                        rounds,
-                        warmUp,
-                        json,
-                        Path.of(value),
-                        peers,
-                        renderOnly);
-            default -> throw new IllegalArgumentException("unknown option " + option + "; see bench/compare");
-        };
+    int rounds() {
+        return rounds;
+    }
+
+    Duration warmUp() {
+        return Duration.ofSeconds(warmUp);
+    }
+
+    Path json() {
+        return json;
+    }
+
+    Path docs() {
+        return docs;
+    }
+
+    boolean renderOnly() {
+        return renderOnly;
     }
 
     boolean isWanted(String store) {

@@ -31,7 +31,7 @@ final class Goals {
         }
     }
 
-    static List<Goal> of(Results results) {
+    static List<Goal> of(Results results, Micro micro) {
         Goals goals = new Goals(results);
         goals.free();
         goals.spread();
@@ -41,6 +41,7 @@ final class Goals {
         goals.section();
         goals.growth();
         goals.held();
+        goals.gate(micro);
         return goals.goals;
     }
 
@@ -178,6 +179,26 @@ final class Goals {
                 perSecond.isPresent()
                         ? OptionalDouble.of(perSecond.getAsDouble() * PERIOD_SECONDS / 100)
                         : OptionalDouble.empty());
+    }
+
+    private void gate(Micro micro) {
+        OptionalDouble gate = micro.nanos("GateBenchmark.gateFree");
+        OptionalDouble lease = micro.nanos("LeaseBenchmark.leaseFree");
+        atMost("micro", "gate ÷ ReentrantLock, free", 3, ratio(gate, micro.nanos("GateBenchmark.reentrantLockFree")));
+        atMost(
+                "micro",
+                "`memory:` lease cycle above the gate, ns",
+                300,
+                gate.isPresent() && lease.isPresent()
+                        ? OptionalDouble.of(lease.getAsDouble() - gate.getAsDouble())
+                        : OptionalDouble.empty());
+        atLeast(
+                "micro",
+                "fair ReentrantLock ÷ gate, contended",
+                0.8,
+                ratio(
+                        micro.nanos("GateBenchmark.fairReentrantLockContended"),
+                        micro.nanos("GateBenchmark.gateContended")));
     }
 
     private void ratioToPeer(String letter, String store, String ours, String peer, Scenario scenario, double bound) {

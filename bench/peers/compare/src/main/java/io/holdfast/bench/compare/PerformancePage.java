@@ -31,18 +31,20 @@ final class PerformancePage {
 
     private final Report report;
     private final Results results;
+    private final Micro micro;
     private final Path docs;
     private final StringBuilder page = new StringBuilder();
 
-    private PerformancePage(Report report, Path docs) {
+    private PerformancePage(Report report, Micro micro, Path docs) {
         this.report = report;
         this.results = new Results(Summary.of(report.measurements()));
+        this.micro = micro;
         this.docs = docs;
     }
 
     static void write(Report report, Path docs) throws IOException {
         Files.createDirectories(docs.resolve("performance"));
-        new PerformancePage(report, docs).write();
+        new PerformancePage(report, Micro.read(docs.resolve("performance/micro.json")), docs).write();
     }
 
     /** For the log. */
@@ -84,7 +86,7 @@ final class PerformancePage {
     }
 
     private void goals() {
-        List<Goals.Goal> goals = Goals.of(results);
+        List<Goals.Goal> goals = Goals.of(results, micro);
         long met = goals.stream().filter(Goals.Goal::isMet).count();
         long measured =
                 goals.stream().filter(goal -> goal.reached().isPresent()).count();
@@ -246,10 +248,9 @@ final class PerformancePage {
         line("");
     }
 
-    private void micro() throws IOException {
-        Path micro = docs.resolve("performance/micro.json");
-        if (Files.exists(micro)) {
-            page.append(MicroTable.of(Files.readString(micro)));
+    private void micro() {
+        if (!micro.runs().isEmpty()) {
+            page.append(micro.table());
         }
     }
 
