@@ -94,6 +94,11 @@ final class Session {
         return doubts;
     }
 
+    /** Whether what may be left of lost requests is looked after: if not for a ttl, the lease must not live on with it. */
+    boolean isTidy(long nowNanos) {
+        return doubts.isEmpty() || nowNanos - sweptNanos <= ttl.toNanos();
+    }
+
     boolean isOver() {
         return over;
     }

@@ -25,7 +25,8 @@ import org.jspecify.annotations.Nullable;
  *   - Sweep, every third of the ttl: the keys attached to the lease are listed, and those without a place are deleted. These
  *     are requests whose answer never came and which were applied, perhaps late. A place is entered before its request is
  *     sent and ids are never used twice, so what has no place never will have one: deleting it is always right. If there
- *     are such doubts and no sweep has worked for a ttl, the lease is given up altogether: then it expires, and they with it.
+ *     are such doubts and no sweep has worked for a ttl, the lease is no longer extended until one does: else it expires, and
+ *     they with it, but nobody loses a lock before its time.
  *   - A lease not extended for a ttl is lost: its holders and waiters are told.
  */
 final class SessionRounds {
@@ -141,6 +142,9 @@ final class SessionRounds {
             if (!session.isAnnounced()) {
                 sessions.announce(session);
             }
+            if (!session.isTidy(now)) {
+                sweep(session, deadline);
+            }
             if (now - session.baseNanos() > third) {
                 sessions.extend(session, List.of(), deadline);
             }
@@ -149,10 +153,6 @@ final class SessionRounds {
             }
         } catch (RpcFailure failure) {
             LOG.log(Level.DEBUG, () -> "Could not tend " + session + ": " + failure.getMessage());
-            if (!session.doubts().isEmpty()
-                    && now - session.sweptNanos() > session.ttl().toNanos()) {
-                sessions.lose(session, LossReason.GONE, "requests of unknown outcome could not be cleared away");
-            }
         }
     }
 

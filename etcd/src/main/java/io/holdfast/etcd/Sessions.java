@@ -183,6 +183,11 @@ final class Sessions implements AutoCloseable {
 
     /** Extends a lease and looks at keys. A lease found gone takes its places with it. */
     Pulse.Finding extend(Session session, List<ByteString> wanted, Deadline deadline) {
+        if (!session.isTidy(context.time().nanoTime())) {
+            throw RpcFailure.of(
+                    Status.UNAVAILABLE.withDescription("requests of unknown outcome must be cleared away first"),
+                    false);
+        }
         List<ByteString> read = new ArrayList<>(wanted);
         read.add(keys.session(session.lease()));
         Pulse.Finding finding = pulse.take(session.lease(), read, deadline);

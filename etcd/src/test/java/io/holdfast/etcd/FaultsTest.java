@@ -121,6 +121,23 @@ class FaultsTest {
     }
 
     @Test
+    void aRequestOfUnknownOutcomeCostsNobodyALockBeforeItsTime() throws Exception {
+        Duration ttl = Duration.ofSeconds(3);
+        Grant held = two.grant(two.request(name, Demand.exclusive(), ttl));
+        // Later than the last sweep, as renewals are.
+        Thread.sleep(ttl.toMillis() / 2);
+        assertThat(two.renew(held)).isInstanceOf(RenewalAnswer.Extended.class);
+        proxy.cut();
+        assertThatThrownBy(() -> two.attempt(two.request(name + "-other", Demand.exclusive(), ttl)))
+                .isInstanceOf(UnknownOutcomeException.class);
+
+        await().atMost(Duration.ofSeconds(20))
+                .until(() -> two.losses.containsKey(held.request().owner()));
+
+        assertThat(two.losses).containsEntry(held.request().owner(), LossReason.EXPIRED);
+    }
+
+    @Test
     void aReleaseWhileTheWatchStreamIsBrokenIsNotMissed() {
         Grant held = one.grant(name);
         Waiter waiter = two.enqueue(name);
@@ -345,8 +362,10 @@ class FaultsTest {
                 TestClient three = TestClient.of("etcd://127.0.0.1:" + small.port());
                 TestClient four = TestClient.of("etcd://127.0.0.1:" + small.port())) {
             Etcdctl ctl = new Etcdctl(small.endpoint());
-            Grant held = three.grant(name);
-            Waiter waiter = four.enqueue(name);
+            // Nobody renews them while the server is being filled.
+            Duration whileFilling = Duration.ofMinutes(1);
+            Grant held = three.grant(three.request(name, Demand.exclusive(), whileFilling));
+            Waiter waiter = four.enqueue(four.request(name, Demand.exclusive(), whileFilling));
             await().ignoreExceptions().until(() -> {
                 try {
                     ctl.run("put", "filler-" + UUID.randomUUID(), "x".repeat(50_000));
