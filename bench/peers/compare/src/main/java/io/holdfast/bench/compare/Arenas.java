@@ -199,6 +199,13 @@ final class Arenas {
                         Map.of("url", url, "way", "session"),
                         NO_HELD),
                 100));
+        contenders.add(own(
+                store,
+                sessionLock + " around two UPDATEs",
+                Kind.BARE,
+                SqlLock.Factory.class,
+                Map.of("url", url, "way", "bell"),
+                SHORT_LINES));
         contenders.add(peer(
                 store,
                 "ShedLock",

@@ -124,7 +124,8 @@ public final class Compare {
         boolean free = spec.scenarios().contains(Scenario.FREE);
         int jvms = contended && !spec.store().equals("memory") ? 4 : 1;
         try {
-            // Every JVM by itself first: on one lock it would take minutes until all have run often enough to be compiled.
+            // Every JVM by itself first: on one lock it would take minutes until all have run often enough to be
+            // compiled.
             if (free) {
                 team.warm(
                         new Load(jvms, 4 * jvms, 4 * jvms, Duration.ZERO),

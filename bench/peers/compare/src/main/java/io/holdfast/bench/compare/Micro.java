@@ -20,8 +20,8 @@ record Micro(List<Run> runs) {
         if (!Files.exists(file)) {
             return new Micro(List.of());
         }
-        List<?> runs = (List<?>)
-                Json.read("{\"runs\":" + Files.readString(file) + "}").get("runs");
+        List<?> runs =
+                (List<?>) Json.read("{\"runs\":" + Files.readString(file) + "}").get("runs");
         return new Micro(runs.stream().map(run -> run((Map<?, ?>) run)).toList());
     }
 
