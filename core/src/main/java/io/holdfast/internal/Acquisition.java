@@ -457,7 +457,7 @@ final class Acquisition extends Gate.Entry<Holding> {
             polling = turns;
             if (client.store() instanceof RingingStore ringing) {
                 bell = ringing.listen(terms.name(), this::ring);
-                justListening = terms.poll() == null;
+                justListening = terms.options().waiting().isEmpty();
             }
         }
         if (!turns.mayAskAgain() && patience == Patience.LIMITED) {
@@ -488,7 +488,8 @@ final class Acquisition extends Gate.Entry<Holding> {
         long ttlNanos = terms.options().ttl().toNanos();
         trouble = known;
         long lasted = terms.site().outage.lastsNanos(now, ttlNanos);
-        if (!hasWaited || lasted > ttlNanos || deadline.hasPassed()) {
+        boolean askedOnce = !hasWaited && polling == null;
+        if (askedOnce || lasted > ttlNanos || deadline.hasPassed()) {
             throw known;
         }
         place = null;

@@ -1,0 +1,115 @@
+package io.holdfast;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.holdfast.memory.MemoryStore;
+import io.holdfast.spi.Answer;
+import io.holdfast.spi.Deadline;
+import io.holdfast.spi.Grant;
+import io.holdfast.spi.LockStore;
+import io.holdfast.spi.ReleaseAnswer;
+import io.holdfast.spi.RenewalAnswer;
+import io.holdfast.spi.RenewalRequest;
+import io.holdfast.spi.Request;
+import io.holdfast.spi.RingingStore;
+import io.holdfast.spi.StoreContext;
+import io.holdfast.spi.StoreTraits;
+import io.holdfast.spi.Withdrawal;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+@DisplayName("Waiting at a store that rings")
+class RingingTest {
+
+    /** The memory store without its queue, asked once an hour unless the test rings. */
+    private static final class RingingMemory implements RingingStore {
+
+        private final List<String> story = new CopyOnWriteArrayList<>();
+        private final List<Runnable> rings = new CopyOnWriteArrayList<>();
+        private final LockStore inner;
+
+        RingingMemory(StoreContext context) {
+            this.inner = MemoryStore.named("ringing").open(context);
+        }
+
+        @Override
+        public StoreTraits traits() {
+            return inner.traits().withPoll(Waiting.poll().every(Duration.ofHours(1)));
+        }
+
+        @Override
+        public Answer attempt(Request request, Deadline deadline) {
+            Answer answer = inner.attempt(request, deadline);
+            story.add(answer instanceof Answer.Granted ? "granted" : "refused");
+            return answer;
+        }
+
+        @Override
+        public Bell listen(String name, Runnable ring) {
+            story.add("listens");
+            rings.add(ring);
+            return () -> rings.remove(ring);
+        }
+
+        @Override
+        public ReleaseAnswer release(Grant grant, Duration linger, Deadline deadline) {
+            return inner.release(grant, linger, deadline);
+        }
+
+        @Override
+        public List<RenewalAnswer> renew(List<RenewalRequest> renewals, Deadline deadline) {
+            return inner.renew(renewals, deadline);
+        }
+
+        @Override
+        public Withdrawal withdraw(Request request, Deadline deadline) {
+            return inner.withdraw(request, deadline);
+        }
+
+        @Override
+        public LockView view(String name, Deadline deadline) {
+            return inner.view(name, deadline);
+        }
+
+        @Override
+        public List<LockView> views(String prefix, Deadline deadline) {
+            return new ArrayList<>(inner.views(prefix, deadline));
+        }
+
+        @Override
+        public void close() {
+            inner.close();
+        }
+    }
+
+    @Test
+    void asksAgainAtOnceAfterItBeganToListenAndThenWhenItRings() throws Exception {
+        CompletableFuture<RingingMemory> opened = new CompletableFuture<>();
+        try (Holdfast other = Holdfast.connect("memory:ringing");
+                Holdfast client = Holdfast.builder()
+                        .store(context -> {
+                            opened.complete(new RingingMemory(context));
+                            return opened.join();
+                        })
+                        .connect()) {
+            RingingMemory store = opened.join();
+            Lease held = other.lock("door").acquire();
+            Background<Lease> waiting = Background.run(client.lock("door")::acquire);
+            await().untilAsserted(() -> assertThat(store.story).containsExactly("refused", "listens", "refused"));
+
+            held.release();
+            store.rings.forEach(Runnable::run);
+
+            waiting.get(30, TimeUnit.SECONDS).release();
+            assertThat(store.story).containsExactly("refused", "listens", "refused", "granted");
+            assertThat(store.rings).as("who has it need not listen").isEmpty();
+        }
+    }
+}
