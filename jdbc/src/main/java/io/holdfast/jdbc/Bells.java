@@ -89,7 +89,9 @@ final class Bells {
     /** The client stands in line with so many before it. */
     void stands(String name, int ahead) {
         Wait wait = waits.get(name);
-        if (wait != null && (wait.place == null || wait.place.ahead() != ahead)) {
+        // Once: it may be gone the next moment.
+        Place known = wait == null ? null : wait.place;
+        if (wait != null && (known == null || known.ahead() != ahead)) {
             wait.place = new Place(ahead, time.nanoTime());
         }
     }
@@ -136,7 +138,9 @@ final class Bells {
     void ring(String name) {
         Wait wait = waits.get(name);
         if (wait != null) {
-            stands(name, 0);
+            if (wait.place != null) {
+                stands(name, 0);
+            }
             wait.rings.forEach(Runnable::run);
         }
     }

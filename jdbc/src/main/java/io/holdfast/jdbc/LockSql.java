@@ -54,9 +54,9 @@ final class LockSql {
             WHERE name = ? AND expires_at <= {now}
                 AND (line = '' OR SUBSTRING(line, 1, {who}) = ? OR line_until <= {now})""";
 
-    /** Queues behind those who hold the lock or wait for it: nothing to do if it is free, if the line is full, or if one stands there. */
+    /** Queues behind those who hold the lock or wait for it; not if it is free, the line is full, or the client is in it. */
     private static final String STAND = """
-            UPDATE {lock} SET line = CONCAT(line, ?, {now} + ?), line_until = GREATEST(line_until, {now} + ?),
+            UPDATE {lock} SET line = CONCAT(line, CAST(? AS CHAR({who})), {now} + ?), line_until = GREATEST(line_until, {now} + ?),
                 renewals = renewals + 1
             WHERE name = ? AND (expires_at > {now} OR (line <> '' AND line_until > {now}))
                 AND LENGTH(line) < {line} AND POSITION(? IN line) = 0""";

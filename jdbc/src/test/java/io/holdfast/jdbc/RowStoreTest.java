@@ -23,6 +23,7 @@ import java.util.Optional;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
@@ -286,10 +287,26 @@ class RowStoreTest {
         assertThat(waiter.take(name)).isPresent();
     }
 
+    @Test
+    void canBeWaitedForThroughConnectionsThatSendTextWithoutItsType() {
+        String name = Database.unique("untyped");
+        Grant held = open(Database.POSTGRESQL).hold(name);
+        try (OpenStore untyped = new OpenStore(Database.POSTGRESQL.storeUrl() + "&stringtype=unspecified");
+                RingingStore.Bell waiting = untyped.store.listen(name, () -> {})) {
+            assertThat(untyped.take(name)).isEmpty();
+            assertThat(places(Database.POSTGRESQL, name)).isEqualTo(1);
+            open(Database.POSTGRESQL).store.release(held, Duration.ZERO, OpenStore.soon());
+
+            assertThat(untyped.take(name)).isPresent();
+        }
+    }
+
     /** A client of its own. */
     private OpenStore another(Database database) {
         OpenStore client = new OpenStore(database.storeUrl());
         others.add(client);
+        // A place is kept for a second only: what it takes to connect must not be part of it.
+        client.hold(Database.unique("connected"));
         return client;
     }
 
