@@ -154,6 +154,17 @@ class FirstWaitTest extends RedisTest {
     }
 
     @Test
+    void isRefusedIfThereIsTimeToAskButNotToQueue() {
+        holder.grant(name);
+        proxy.delay(Duration.ofMillis(300));
+
+        Answer answer =
+                fresh.store.enqueue(fresh.request(name), new TestClient.Heard(), fresh.within(Duration.ofMillis(1000)));
+
+        assertThat(answer).isInstanceOf(Answer.Refused.class);
+    }
+
+    @Test
     void thatCannotListenIsNotPaidForByEveryWaitAfterIt() {
         holder.grant(name);
         proxy.refuseConnections();
