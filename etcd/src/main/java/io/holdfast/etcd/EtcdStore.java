@@ -261,10 +261,15 @@ final class EtcdStore implements QueueingStore, DowngradingStore, AdministeredSt
             sessions.discard(own);
             return new RenewalAnswer.Gone("its key in etcd is gone");
         }
+        Session before = place.session();
         sessions.move(place, own);
         place.mayMoveTo(null);
         if (!place.keep(own.baseNanos(), own.ttl())) {
-            sessions.discard(own);
+            // It was given up meanwhile, and its key must not stay for as long as the new lease would.
+            before.doubts().remove(place.key());
+            sessions.doubt(place);
+            sessions.deleteNow(place.key(), deadline);
+            sessions.forget(place);
             return new RenewalAnswer.Gone("it ran out before the answer came");
         }
         // What was asked for; that etcd counts whole seconds shall not make it longer.

@@ -121,6 +121,15 @@ final class Place {
         return true;
     }
 
+    /** Ends if its time is up. Whether it is. */
+    synchronized boolean lapse(long nowNanos) {
+        boolean lapsed = nowNanos - keptUntilNanos >= 0;
+        if (lapsed) {
+            lost(LossReason.EXPIRED, "it was not renewed in time");
+        }
+        return lapsed;
+    }
+
     synchronized State state() {
         return state;
     }

@@ -121,8 +121,7 @@ final class SessionRounds {
             return;
         }
         for (Place place : session.places().values()) {
-            if (now - place.keptUntilNanos() >= 0) {
-                place.lost(LossReason.EXPIRED, "it was not renewed in time");
+            if (place.lapse(now)) {
                 place.end();
                 sessions.doubt(place);
                 delete(place.key()).thenRun(() -> sessions.forget(place));
@@ -162,7 +161,6 @@ final class SessionRounds {
                 : Math.max(IDLE_NANOS, 3 * session.ttl().toNanos());
         return session.kind() != Session.Kind.GIVEN
                 && session.places().isEmpty()
-                && session.doubts().isEmpty()
                 && now - session.usedNanos() > patience;
     }
 

@@ -260,10 +260,11 @@ final class Sessions implements AutoCloseable {
     private Session renewOrOpen(long kind, Deadline deadline) {
         Session known = common.get(kind);
         if (known != null && !known.isOver()) {
-            if (!isFresh(known, context.time().nanoTime())) {
-                extend(known, List.of(), deadline);
-            }
             long now = context.time().nanoTime();
+            if (!isFresh(known, now) && !known.isExpired(now)) {
+                extend(known, List.of(), deadline);
+                now = context.time().nanoTime();
+            }
             if (isFresh(known, now)) {
                 return known;
             }
