@@ -5,6 +5,7 @@ import static io.holdfast.torture.check.Promise.EXCLUSION;
 import static io.holdfast.torture.check.Promise.KEPT;
 import static io.holdfast.torture.check.Promise.ORDER;
 import static io.holdfast.torture.check.Promise.PROGRESS;
+import static io.holdfast.torture.check.Promise.TOKENS;
 
 import io.holdfast.torture.check.Promise;
 import java.util.List;
@@ -49,6 +50,18 @@ final class DocumentedLimits {
                     Set.of(PROGRESS),
                     "redis.md",
                     "If it jumps back, they last longer"),
+            new Limit(
+                    Set.of("redis"),
+                    Set.of("mixed"),
+                    Set.of(TOKENS),
+                    "redis.md",
+                    "a counter lost *and* a clock set back, together, can take them back"),
+            new Limit(
+                    Set.of("mariadb", "postgres"),
+                    Set.of("mixed"),
+                    Set.of(TOKENS),
+                    "jdbc.md",
+                    "its data is lost *and* its clock set back | tokens can go back"),
             new Limit(
                     Set.of("mariadb", "postgres"),
                     Set.of("server-clock", "mixed"),
