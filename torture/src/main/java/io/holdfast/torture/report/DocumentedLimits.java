@@ -61,7 +61,7 @@ final class DocumentedLimits {
                     Set.of("mixed"),
                     Set.of(TOKENS),
                     "jdbc.md",
-                    "its data is lost *and* its clock set back | tokens can go back"),
+                    "its data is lost *and* its clock set back"),
             new Limit(
                     Set.of("mariadb", "postgres"),
                     Set.of("server-clock", "mixed"),
