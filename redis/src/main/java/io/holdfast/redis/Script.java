@@ -31,8 +31,10 @@ enum Script {
         String own = read(name().toLowerCase(java.util.Locale.ROOT) + ".lua");
         // The first line carries the script's flags and must stay first.
         int body = own.indexOf('\n') + 1;
-        String shared = read("lock.lua") + (ordinal() <= 1 ? read("request.lua") : "");
-        text = (own.substring(0, body) + shared + own.substring(body)).getBytes(StandardCharsets.UTF_8);
+        boolean takes = ordinal() <= 1;
+        String usualCase = takes ? read("take-free.lua") : name().equals("RELEASE") ? read("release-alone.lua") : "";
+        String shared = read("lock.lua") + (takes ? read("request.lua") : "");
+        text = (own.substring(0, body) + usualCase + shared + own.substring(body)).getBytes(StandardCharsets.UTF_8);
         sha = sha1(text).getBytes(StandardCharsets.US_ASCII);
     }
 

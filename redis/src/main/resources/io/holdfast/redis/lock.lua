@@ -44,6 +44,7 @@ local function millis(micros)
 end
 
 local HOLDER = '^(%d+) (%d+) (%a) (%d+) (%d+) (%d+) (%d+) (%S+) (.*)$'
+local EXPIRY_TTL_CHANNEL = '^(%d+) %a %d+ %d+ (%d+) %d+ (%S+)'
 local TICKET = '^(%d+) (%a) (%d+) (%d+) (%d+) (%d+) (%S+) (.*)$'
 
 local function read_holder(packed)
@@ -78,9 +79,9 @@ local function remove_holder(lock, owner)
     redis.call('HDEL', lock.key, owner)
 end
 
--- Makes a key live at least until then.
+-- Makes a key live at least until then. One without an expiry counts as eternal for GT.
 local function keep(key, expires)
-    if redis.call('PTTL', key) * 1000 < expires - now then
+    if redis.call('PEXPIREAT', key, millis(expires), 'GT') == 0 and redis.call('PTTL', key) == -1 then
         redis.call('PEXPIREAT', key, millis(expires))
     end
 end
@@ -100,17 +101,17 @@ local function remove_ticket(lock, owner)
     redis.call('HDEL', lock.tickets, owner)
 end
 
+-- The ticket of an owner who is in line, if its heartbeat has not lapsed.
+local function ticket_in_line(lock, owner)
+    local packed = redis.call('HGET', lock.tickets, owner)
+    local ticket = packed and read_ticket(packed)
+    return ticket and ticket.expires > now and ticket or nil
+end
+
 -- The ticket of an owner, if it is in line and its heartbeat has not lapsed.
 local function live_ticket(lock, owner)
-    local packed = redis.call('HGET', lock.tickets, owner)
-    if not packed then
-        return nil
-    end
-    local ticket = read_ticket(packed)
-    if ticket.expires <= now or not redis.call('ZSCORE', lock.queue, owner) then
-        return nil
-    end
-    return ticket
+    local ticket = ticket_in_line(lock, owner)
+    return ticket and redis.call('ZSCORE', lock.queue, owner) and ticket or nil
 end
 
 -- Reads a lock from its four KEYS, the first at index i, and drops holders that have expired.
@@ -119,15 +120,22 @@ local function open(i)
         key = KEYS[i], queue = KEYS[i + 1], tickets = KEYS[i + 2], counter = KEYS[i + 3],
         holders = {}, foreign = false, changed = false, freed = false
     }
-    local kind = redis.call('TYPE', lock.key)['ok']
-    if kind == 'none' then
+    local flat = redis.pcall('HGETALL', lock.key)
+    if #flat == 0 and not flat.err then
         return lock
     end
-    if kind ~= 'hash' or redis.call('HEXISTS', lock.key, MARK) == 0 then
-        lock.foreign = true
+    if flat.err and not string.find(flat.err, 'WRONGTYPE', 1, true) then
+        return redis.call('HGETALL', lock.key)
+    end
+    lock.foreign = true
+    for f = 1, #flat, 2 do
+        if flat[f] == MARK then
+            lock.foreign = false
+        end
+    end
+    if lock.foreign then
         return lock
     end
-    local flat = redis.call('HGETALL', lock.key)
     for f = 1, #flat, 2 do
         local owner = flat[f]
         if owner ~= MARK then
@@ -240,7 +248,7 @@ local function advance(lock, me)
             return walk, false
         end
         for _, owner in ipairs(owners) do
-            local ticket = live_ticket(lock, owner)
+            local ticket = ticket_in_line(lock, owner)
             if not ticket then
                 remove_ticket(lock, owner)
             elseif not admits(walk, ticket) then
@@ -271,9 +279,9 @@ local function tell_watchers(lock)
     end
     local left = time_left(lock)
     for place, packed in ipairs(redis.call('HMGET', lock.tickets, unpack(owners))) do
-        local ticket = packed and read_ticket(packed)
-        if ticket and ticket.expires > now and ticket.expires - 0.6 * ticket.ttl > now + left then
-            publish(ticket.channel, 'watch ' .. owners[place] .. ' ' .. text(left + (place - 1) * WATCHER_STAGGER_MICROS)
+        local expires, ttl, channel = string.match(packed or '', EXPIRY_TTL_CHANNEL)
+        if expires and tonumber(expires) > now and tonumber(expires) - 0.6 * tonumber(ttl) > now + left then
+            publish(channel, 'watch ' .. owners[place] .. ' ' .. text(left + (place - 1) * WATCHER_STAGGER_MICROS)
                 .. ' ' .. lock.key)
         end
     end
