@@ -241,9 +241,10 @@ local function advance(lock, me)
     if walk.mode == 'x' then
         return walk, true
     end
-    local passed = 0
+    local passed, chunk = 0, 1
     while true do
-        local owners = redis.call('ZRANGE', lock.queue, passed, passed + CHUNK - 1)
+        local owners = redis.call('ZRANGE', lock.queue, passed, passed + chunk - 1)
+        chunk = CHUNK
         if #owners == 0 then
             return walk, false
         end
@@ -273,11 +274,16 @@ end
 -- The first in line watch the holder's deadline, one after the other. They read it in the answers to their heartbeats; whose
 -- next one would come too late (a long ttl waits behind a short one) is told now.
 local function tell_watchers(lock)
+    local left = time_left(lock)
+    -- The tickets live as long as the last of them, and nobody's expiry is further away than its ttl: mostly this tells that
+    -- nobody has to be told.
+    if redis.call('PTTL', lock.tickets) * 1000 * 0.4 <= left then
+        return
+    end
     local owners = redis.call('ZRANGE', lock.queue, 0, WATCHERS - 1)
     if #owners == 0 then
         return
     end
-    local left = time_left(lock)
     for place, packed in ipairs(redis.call('HMGET', lock.tickets, unpack(owners))) do
         local expires, ttl, channel = string.match(packed or '', EXPIRY_TTL_CHANNEL)
         if expires and tonumber(expires) > now and tonumber(expires) - 0.6 * tonumber(ttl) > now + left then
