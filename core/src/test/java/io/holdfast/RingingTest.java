@@ -90,7 +90,7 @@ class RingingTest {
     }
 
     @Test
-    void asksAgainAtOnceAfterItBeganToListenAndThenWhenItRings() throws Exception {
+    void asksAgainWhenItRings() throws Exception {
         CompletableFuture<RingingMemory> opened = new CompletableFuture<>();
         try (Holdfast other = Holdfast.connect("memory:ringing");
                 Holdfast client = Holdfast.builder()
@@ -102,13 +102,13 @@ class RingingTest {
             RingingMemory store = opened.join();
             Lease held = other.lock("door").acquire();
             Background<Lease> waiting = Background.run(client.lock("door")::acquire);
-            await().untilAsserted(() -> assertThat(store.story).containsExactly("refused", "listens", "refused"));
+            await().untilAsserted(() -> assertThat(store.story).containsExactly("refused", "listens"));
 
             held.release();
             store.rings.forEach(Runnable::run);
 
             waiting.get(30, TimeUnit.SECONDS).release();
-            assertThat(store.story).containsExactly("refused", "listens", "refused", "granted");
+            assertThat(store.story).containsExactly("refused", "listens", "granted");
             assertThat(store.rings).as("who has it need not listen").isEmpty();
         }
     }

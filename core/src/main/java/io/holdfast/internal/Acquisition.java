@@ -448,7 +448,6 @@ final class Acquisition extends Gate.Entry<Holding> {
             return;
         }
         Polling turns = polling;
-        boolean justListening = false;
         if (turns == null) {
             turns = new Polling(
                     terms.poll() != null
@@ -457,15 +456,13 @@ final class Acquisition extends Gate.Entry<Holding> {
             polling = turns;
             if (client.store() instanceof RingingStore ringing) {
                 bell = ringing.listen(terms.name(), this::ring);
-                justListening = terms.options().waiting().isEmpty();
             }
         }
         if (!turns.mayAskAgain() && patience == Patience.LIMITED) {
             abandon("taken at every try: " + refusal.reason());
             return;
         }
-        // What happened before it listened nobody will tell it.
-        pauseEndNanos = now() + (justListening ? 0 : turns.nextPauseNanos(refusal.holderTimeLeft()));
+        pauseEndNanos = now() + turns.nextPauseNanos(refusal.holderTimeLeft());
         stage = Stage.PAUSED;
     }
 
@@ -488,8 +485,7 @@ final class Acquisition extends Gate.Entry<Holding> {
         long ttlNanos = terms.options().ttl().toNanos();
         trouble = known;
         long lasted = terms.site().outage.lastsNanos(now, ttlNanos);
-        boolean askedOnce = !hasWaited && polling == null;
-        if (askedOnce || lasted > ttlNanos || deadline.hasPassed()) {
+        if (!hasWaited || lasted > ttlNanos || deadline.hasPassed()) {
             throw known;
         }
         place = null;
