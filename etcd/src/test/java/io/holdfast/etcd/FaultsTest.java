@@ -84,6 +84,10 @@ class FaultsTest {
         return Deadline.after(TimeSource.system(), time);
     }
 
+    private static boolean isOlderThan(Grant grant, Duration age) {
+        return System.nanoTime() - grant.baseNanos() > age.toNanos();
+    }
+
     private void compact() {
         String json = etcdctl.run("get", "-w", "json", "nothing");
         String revision = json.replaceAll("(?s).*\"revision\":(\\d+).*", "$1");
@@ -105,11 +109,11 @@ class FaultsTest {
     }
 
     @Test
-    void aRenewalAnsweredAfterItsTimeRevivesNothing() throws Exception {
+    void aRenewalAnsweredAfterItsTimeRevivesNothing() {
         try (TestClient slow = TestClient.of("etcd://127.0.0.1:" + proxy.port() + "?timeout=10s")) {
             Grant held = slow.grant(slow.request(name, Demand.exclusive(), SHORT));
             // Two round trips: the key is read in time, and the answer comes when the place has been given up.
-            Thread.sleep(SHORT.toMillis() / 2);
+            await().until(() -> isOlderThan(held, SHORT.dividedBy(2)));
             proxy.delay(Direction.TO_CLIENT, SHORT.multipliedBy(3).dividedBy(8));
 
             assertThat(slow.renew(held)).isInstanceOf(RenewalAnswer.Gone.class);
@@ -121,11 +125,11 @@ class FaultsTest {
     }
 
     @Test
-    void aRequestOfUnknownOutcomeCostsNobodyALockBeforeItsTime() throws Exception {
+    void aRequestOfUnknownOutcomeCostsNobodyALockBeforeItsTime() {
         Duration ttl = Duration.ofSeconds(3);
         Grant held = two.grant(two.request(name, Demand.exclusive(), ttl));
         // Later than the last sweep, as renewals are.
-        Thread.sleep(ttl.toMillis() / 2);
+        await().until(() -> isOlderThan(held, ttl.dividedBy(2)));
         assertThat(two.renew(held)).isInstanceOf(RenewalAnswer.Extended.class);
         proxy.cut();
         assertThatThrownBy(() -> two.attempt(two.request(name + "-other", Demand.exclusive(), ttl)))
@@ -135,6 +139,28 @@ class FaultsTest {
                 .until(() -> two.losses.containsKey(held.request().owner()));
 
         assertThat(two.losses).containsEntry(held.request().owner(), LossReason.EXPIRED);
+    }
+
+    @Test
+    void aLeaseIsExtendedNoMoreWhileALostRequestCannotBeClearedAwayAndAgainWhenItCan() {
+        try (Meddler meddler = new Meddler(proxy.port());
+                TestClient meddled = meddler.client()) {
+            Grant held = meddled.grant(meddled.request(name, Demand.exclusive(), SHORT));
+            meddler.listsKeys = false;
+            proxy.dropReplies();
+            assertThatThrownBy(() -> meddled.store.attempt(
+                            meddled.request(name + "-other", Demand.exclusive(), SHORT), in(Duration.ofMillis(200))))
+                    .isInstanceOf(UnknownOutcomeException.class);
+            proxy.heal();
+            proxy.resetConnections();
+
+            await().until(() -> meddled.renew(held), RenewalAnswer.Extended.class::isInstance);
+            await().until(() -> meddled.renew(held).toString(), answer -> answer.contains("cleared away first"));
+            meddler.listsKeys = true;
+
+            await().until(() -> meddled.renew(held), RenewalAnswer.Extended.class::isInstance);
+            assertThat(meddled.release(held)).isEqualTo(ReleaseAnswer.RELEASED);
+        }
     }
 
     @Test

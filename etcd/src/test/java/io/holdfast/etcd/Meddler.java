@@ -17,6 +17,7 @@ import io.holdfast.etcd.internal.wire.WatchRequest;
 import io.holdfast.etcd.internal.wire.WatchResponse;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
 import java.util.function.UnaryOperator;
 
 /** Sits between a store and a real etcd and changes what they say to each other. */
@@ -24,6 +25,9 @@ final class Meddler implements ClientInterceptor, AutoCloseable {
 
     final List<Long> watchIds = new CopyOnWriteArrayList<>();
     volatile UnaryOperator<LeaseKeepAliveResponse> keepAlives = UnaryOperator.identity();
+
+    /** Whether the store can list the keys of its leases. */
+    volatile boolean listsKeys = true;
 
     private final ManagedChannel channel;
     private volatile ClientCall<WatchRequest, WatchResponse> watchStream;
@@ -46,7 +50,9 @@ final class Meddler implements ClientInterceptor, AutoCloseable {
 
     @Override
     public <Q, R> ClientCall<Q, R> interceptCall(MethodDescriptor<Q, R> method, CallOptions options, Channel next) {
-        ClientCall<Q, R> call = next.newCall(method, options);
+        boolean fails = !listsKeys && method.getFullMethodName().endsWith("/LeaseTimeToLive");
+        ClientCall<Q, R> call =
+                next.newCall(method, fails ? options.withDeadlineAfter(0, TimeUnit.NANOSECONDS) : options);
         if (method.getFullMethodName().endsWith("Watch/Watch")) {
             @SuppressWarnings("unchecked")
             ClientCall<WatchRequest, WatchResponse> watch = (ClientCall<WatchRequest, WatchResponse>) call;

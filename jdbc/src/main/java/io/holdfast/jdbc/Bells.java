@@ -89,10 +89,12 @@ final class Bells {
     /** The client stands in line with so many before it. */
     void stands(String name, int ahead) {
         Wait wait = waits.get(name);
-        // Once: it may be gone the next moment.
-        Place known = wait == null ? null : wait.place;
-        if (wait != null && (known == null || known.ahead() != ahead)) {
-            wait.place = new Place(ahead, time.nanoTime());
+        if (wait != null) {
+            // Read once: it may be used up the next moment.
+            Place known = wait.place;
+            if (known == null || known.ahead() != ahead) {
+                wait.place = new Place(ahead, time.nanoTime());
+            }
         }
     }
 

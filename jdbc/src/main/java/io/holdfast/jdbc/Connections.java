@@ -92,9 +92,8 @@ final class Connections implements AutoCloseable {
             config.setConnectionInitSql("SET lock_timeout = '10s'");
         }
         if (url.startsWith("jdbc:mariadb:")) {
-            // The same few statements all the time: parsing them costs the server as much as running them. A word in
-            // the URL
-            // wins. Not with MySQL's driver, which prepares in a round trip of its own.
+            // Parsing our few statements costs the server as much as running them. A word in the URL wins.
+            // Not with MySQL's driver, which prepares in a round trip of its own.
             config.addDataSourceProperty("useServerPrepStmts", "true");
         }
         HikariDataSource pool = new HikariDataSource(config);

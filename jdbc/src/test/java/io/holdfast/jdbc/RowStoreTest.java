@@ -268,15 +268,16 @@ class RowStoreTest {
 
     @ParameterizedTest
     @EnumSource
-    void whoStandsUpClearsAwayADeadFirst(Database database) throws Exception {
+    void whoStandsUpClearsAwayADeadFirst(Database database) {
         String name = Database.unique("dead-first");
         OpenStore holder = open(database);
         Grant held = holder.hold(name);
         OpenStore dead = another(database);
         dead.store.listen(name, () -> {});
         assertThat(dead.take(name)).isEmpty();
-        // Longer than a place is kept.
-        Thread.sleep(1100);
+        await().until(() -> database.number("SELECT CASE WHEN line_until <= " + database.dialect().now()
+                        + " THEN 1 ELSE 0 END FROM holdfast_lock WHERE name = '" + name + "'")
+                == 1);
 
         OpenStore waiter = another(database);
         waiter.store.listen(name, () -> {});

@@ -13,10 +13,10 @@ import java.util.HexFormat;
 
 /** The transitions of a lock, each one Lua script: {@code attempt.lua} and so on, on top of {@code lock.lua}. */
 enum Script {
-    ATTEMPT,
-    ENQUEUE,
+    ATTEMPT("take-free.lua", "request.lua"),
+    ENQUEUE("take-free.lua", "request.lua"),
     RENEW,
-    RELEASE,
+    RELEASE("release-alone.lua", ""),
     WITHDRAW,
     FORCE,
     DOWNGRADE,
@@ -28,13 +28,19 @@ enum Script {
     private final byte[] sha;
 
     Script() {
+        this("", "");
+    }
+
+    /**
+     * @param usualCase what comes before everything else, or empty
+     * @param addition what it shares with some others beyond {@code lock.lua}, or empty
+     */
+    Script(String usualCase, String addition) {
         String own = read(name().toLowerCase(java.util.Locale.ROOT) + ".lua");
         // The first line carries the script's flags and must stay first.
         int body = own.indexOf('\n') + 1;
-        boolean takes = ordinal() <= 1;
-        String usualCase = takes ? read("take-free.lua") : name().equals("RELEASE") ? read("release-alone.lua") : "";
-        String shared = read("lock.lua") + (takes ? read("request.lua") : "");
-        text = (own.substring(0, body) + usualCase + shared + own.substring(body)).getBytes(StandardCharsets.UTF_8);
+        String all = own.substring(0, body) + read(usualCase) + read("lock.lua") + read(addition) + own.substring(body);
+        text = all.getBytes(StandardCharsets.UTF_8);
         sha = sha1(text).getBytes(StandardCharsets.US_ASCII);
     }
 
@@ -47,6 +53,9 @@ enum Script {
     }
 
     private static String read(String file) {
+        if (file.isEmpty()) {
+            return "";
+        }
         try (InputStream in = Script.class.getResourceAsStream(file)) {
             if (in == null) {
                 throw new IllegalStateException(file + " is missing from the holdfast-redis jar");

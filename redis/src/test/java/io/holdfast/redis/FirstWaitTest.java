@@ -53,6 +53,10 @@ class FirstWaitTest extends RedisTest {
         return Objects.requireNonNull(place.heard().grant);
     }
 
+    private Answer answerWithin(Duration time) {
+        return fresh.store.enqueue(fresh.request(name), new TestClient.Heard(), fresh.within(time));
+    }
+
     private long inLine() {
         return redis.zcard(keys(name).queue());
     }
@@ -77,6 +81,10 @@ class FirstWaitTest extends RedisTest {
     void doesNotStandInLineBeforeItCanBeCalled() throws Exception {
         Grant held = holder.grant(name);
         proxy.refuseConnections();
+        waitsUnheardOutsideTheLineAndIsServedFirst(held);
+    }
+
+    private void waitsUnheardOutsideTheLineAndIsServedFirst(Grant held) throws Exception {
         long before = calls("evalsha");
         CompletableFuture<TestClient.Place> first = CompletableFuture.supplyAsync(() -> fresh.enqueue(name));
         await().until(() -> calls("evalsha") > before);
@@ -102,18 +110,7 @@ class FirstWaitTest extends RedisTest {
         // Closed on its side too: it has noticed.
         await().until(() -> proxy.openConnections() < open);
         awaitSubscription(other);
-        long before = calls("evalsha");
-        CompletableFuture<TestClient.Place> first = CompletableFuture.supplyAsync(() -> fresh.enqueue(name));
-        await().until(() -> calls("evalsha") > before);
-        assertThat(inLine()).isZero();
-
-        proxy.heal();
-
-        assertThat(first.get(20, TimeUnit.SECONDS).isQueued()).isTrue();
-        TestClient.Place second = other.enqueue(name);
-        holder.release(held);
-        pushed(first.join());
-        assertThat(second.heard().calls).isZero();
+        waitsUnheardOutsideTheLineAndIsServedFirst(held);
     }
 
     @Test
@@ -135,10 +132,7 @@ class FirstWaitTest extends RedisTest {
         holder.grant(name);
         proxy.refuseConnections();
 
-        Answer answer =
-                fresh.store.enqueue(fresh.request(name), new TestClient.Heard(), fresh.within(Duration.ofMillis(600)));
-
-        assertThat(answer).isInstanceOf(Answer.Queued.class);
+        assertThat(answerWithin(Duration.ofMillis(600))).isInstanceOf(Answer.Queued.class);
     }
 
     @Test
@@ -147,10 +141,7 @@ class FirstWaitTest extends RedisTest {
         proxy.delay(Duration.ofMillis(300));
 
         // Asking takes 600 ms and queueing 600 ms more.
-        Answer answer =
-                fresh.store.enqueue(fresh.request(name), new TestClient.Heard(), fresh.within(Duration.ofMillis(1500)));
-
-        assertThat(answer).isInstanceOf(Answer.Queued.class);
+        assertThat(answerWithin(Duration.ofMillis(1500))).isInstanceOf(Answer.Queued.class);
     }
 
     @Test
@@ -158,10 +149,7 @@ class FirstWaitTest extends RedisTest {
         holder.grant(name);
         proxy.delay(Duration.ofMillis(300));
 
-        Answer answer =
-                fresh.store.enqueue(fresh.request(name), new TestClient.Heard(), fresh.within(Duration.ofMillis(1000)));
-
-        assertThat(answer).isInstanceOf(Answer.Refused.class);
+        assertThat(answerWithin(Duration.ofMillis(1000))).isInstanceOf(Answer.Refused.class);
     }
 
     @Test

@@ -54,25 +54,11 @@ public final class Compare {
         this.facts.putAll(classPaths.versions());
     }
 
-    public static void main(String[] arguments) throws Exception {
-        CompareOptions options = new CompareOptions();
-        CommandLine command = new CommandLine(options);
-        try {
-            command.parseArgs(arguments);
-        } catch (CommandLine.ParameterException e) {
-            System.err.println(e.getMessage());
-            command.usage(System.err);
-            System.exit(command.getCommandSpec().exitCodeOnInvalidInput());
-        }
-        if (command.isUsageHelpRequested()) {
-            command.usage(System.out);
-            return;
-        }
-        compare(options);
-        System.exit(0);
+    public static void main(String[] arguments) {
+        System.exit(new CommandLine(new CompareOptions()).execute(arguments));
     }
 
-    private static void compare(CompareOptions options) throws Exception {
+    static void compare(CompareOptions options) throws Exception {
         ClassPaths classPaths = new ClassPaths(PEERS);
         Compare compare = new Compare(options, classPaths);
         if (!options.renderOnly()) {

@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.EnumSet;
 import java.util.Locale;
 import java.util.Set;
+import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
@@ -17,7 +18,7 @@ import picocli.CommandLine.Option;
                 + " docs/performance.md. Runs that are not repeated keep their results, so a comparison can be made in"
                 + " parts. Give it a quiet machine.",
         showDefaultValues = true)
-final class CompareOptions {
+final class CompareOptions implements Callable<Integer> {
 
     private static final Set<Scenario> COMPARED = EnumSet.of(
             Scenario.FREE,
@@ -69,6 +70,12 @@ final class CompareOptions {
 
     @Option(names = "--help", usageHelp = true, description = "show this help")
     private boolean help;
+
+    @Override
+    public Integer call() throws Exception {
+        Compare.compare(this);
+        return 0;
+    }
 
     Set<Scenario> scenarios() {
         return scenarios.isEmpty() ? COMPARED : Scenario.parse(scenarios);
