@@ -19,9 +19,11 @@ import io.holdfast.spi.Withdrawal;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
@@ -34,6 +36,7 @@ class RingingTest {
         private final List<String> story = new CopyOnWriteArrayList<>();
         private final List<Runnable> rings = new CopyOnWriteArrayList<>();
         private final LockStore inner;
+        private volatile @Nullable Duration soonestPause;
 
         RingingMemory(StoreContext context) {
             this.inner = MemoryStore.named("ringing").open(context);
@@ -48,11 +51,13 @@ class RingingTest {
         public Answer attempt(Request request, Deadline deadline) {
             Answer answer = inner.attempt(request, deadline);
             story.add(answer instanceof Answer.Granted ? "granted" : "refused");
-            return answer;
+            return answer instanceof Answer.Refused refusal
+                    ? new Answer.Refused(Optional.ofNullable(soonestPause), refusal.reason())
+                    : answer;
         }
 
         @Override
-        public Bell listen(String name, Runnable ring) {
+        public Bell listen(String name, Demand demand, Runnable ring) {
             story.add("listens");
             rings.add(ring);
             return () -> rings.remove(ring);
@@ -102,14 +107,39 @@ class RingingTest {
             RingingMemory store = opened.join();
             Lease held = other.lock("door").acquire();
             Background<Lease> waiting = Background.run(client.lock("door")::acquire);
-            await().untilAsserted(() -> assertThat(store.story).containsExactly("refused", "listens"));
+            await().untilAsserted(() -> assertThat(store.story).containsExactly("listens", "refused"));
 
             held.release();
             store.rings.forEach(Runnable::run);
 
             waiting.get(30, TimeUnit.SECONDS).release();
-            assertThat(store.story).containsExactly("refused", "listens", "granted");
+            assertThat(store.story).containsExactly("listens", "refused", "granted");
             assertThat(store.rings).as("who has it need not listen").isEmpty();
+        }
+    }
+
+    @Test
+    void isAskedAsOftenAsTheUserSaysWhateverItWouldLike() throws Exception {
+        CompletableFuture<RingingMemory> opened = new CompletableFuture<>();
+        try (Holdfast other = Holdfast.connect("memory:ringing");
+                Holdfast client = Holdfast.builder()
+                        .store(context -> {
+                            opened.complete(new RingingMemory(context));
+                            return opened.join();
+                        })
+                        .connect()) {
+            RingingMemory store = opened.join();
+            store.soonestPause = Duration.ofMillis(1);
+            Lease held = other.lock("window").acquire();
+            Waiting everyHour = Waiting.poll().every(Duration.ofHours(1));
+            DistributedLock patient =
+                    client.lock("window", LockOptions.defaults().withWaiting(everyHour));
+
+            Background<Optional<Lease>> waiting = Background.run(() -> patient.tryAcquire(Duration.ofMillis(300)));
+
+            assertThat(waiting.get(30, TimeUnit.SECONDS)).isEmpty();
+            assertThat(store.story).containsExactly("listens", "refused");
+            held.release();
         }
     }
 }

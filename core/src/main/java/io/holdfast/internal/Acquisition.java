@@ -293,6 +293,7 @@ final class Acquisition extends Gate.Entry<Holding> {
         if (hasWaited && giveUpIfLate("the lock stayed taken")) {
             return;
         }
+        listen();
         rung = false;
         Request request = client.newRequest(terms);
         long askedNanos = now();
@@ -454,16 +455,21 @@ final class Acquisition extends Gate.Entry<Holding> {
                             ? terms.poll()
                             : client.store().traits().poll());
             polling = turns;
-            if (client.store() instanceof RingingStore ringing) {
-                bell = ringing.listen(terms.name(), this::ring);
-            }
         }
         if (!turns.mayAskAgain() && patience == Patience.LIMITED) {
             abandon("taken at every try: " + refusal.reason());
             return;
         }
-        pauseEndNanos = now() + turns.nextPauseNanos(refusal.holderTimeLeft());
+        pauseEndNanos =
+                now() + turns.nextPauseNanos(terms.pollsAsUserSays() ? Optional.empty() : refusal.holderTimeLeft());
         stage = Stage.PAUSED;
+    }
+
+    /** Before the first request: what becomes free between a refusal and listening nobody would hear of. */
+    private void listen() {
+        if (bell == null && patience != Patience.ONCE && client.store() instanceof RingingStore ringing) {
+            bell = ringing.listen(terms.name(), terms.demand(), this::ring);
+        }
     }
 
     private void ring() {

@@ -39,6 +39,11 @@ record LockTerms(String name, Demand demand, LockOptions options, LockSite site,
         return new LockTerms(name, other, options, site, poll);
     }
 
+    /** Whether the user has said how often to ask, which no hint of the store changes. */
+    boolean pollsAsUserSays() {
+        return options.waiting().orElse(null) instanceof Waiting.Poll;
+    }
+
     /** Whether acquisitions queue at home first, so that one client is one waiter at the store. */
     boolean usesGate() {
         return options.fairness() != Fairness.FIFO;
