@@ -1,6 +1,7 @@
 package io.holdfast.servers;
 
 import java.io.IOException;
+import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -96,10 +97,14 @@ public final class PostgresServer extends ServerProcess {
     /** A server that is still recovering answers the start-up message with an error. */
     @Override
     boolean answers() throws IOException {
+        return answersAt(address());
+    }
+
+    static boolean answersAt(InetSocketAddress address) throws IOException {
         byte[] parameters = "user\0postgres\0database\0postgres\0\0".getBytes(StandardCharsets.US_ASCII);
         ByteBuffer startup = ByteBuffer.allocate(8 + parameters.length);
         startup.putInt(startup.capacity()).putInt(PROTOCOL_3_0).put(parameters);
-        try (Probe probe = Probe.connect(address(), null)) {
+        try (Probe probe = Probe.connect(address, null)) {
             probe.send(startup.array());
             return probe.input().read() == AUTHENTICATION;
         }
