@@ -1,5 +1,6 @@
 package io.holdfast.jdbc;
 
+import io.holdfast.Demand;
 import io.holdfast.spi.RingingStore.Bell;
 import io.holdfast.spi.TimeSource;
 import java.time.Duration;
@@ -30,8 +31,37 @@ final class Bells {
 
     /** One lock this client waits for. */
     private static final class Wait {
-        final Set<Runnable> rings = ConcurrentHashMap.newKeySet();
+        final Set<Ring> rings = ConcurrentHashMap.newKeySet();
+        volatile boolean refused;
         volatile @Nullable Place place;
+        volatile @Nullable Baton baton;
+
+        boolean isForAlone() {
+            return rings.stream().anyMatch(ring -> ring.demand() instanceof Demand.Exclusive);
+        }
+
+        void ring() {
+            rings.forEach(ring -> ring.call().run());
+        }
+    }
+
+    /** Not the caller's object: the same one may listen twice. */
+    private static final class Ring {
+        private final Demand demand;
+        private final Runnable call;
+
+        Ring(Demand demand, Runnable call) {
+            this.demand = demand;
+            this.call = call;
+        }
+
+        Demand demand() {
+            return demand;
+        }
+
+        Runnable call() {
+            return call;
+        }
     }
 
     private record Place(int ahead, long sinceNanos) {}
@@ -39,16 +69,20 @@ final class Bells {
     private final Map<String, Wait> waits = new ConcurrentHashMap<>();
     private final TimeSource time;
     private final Consumer<String> leaveLine;
+    private final Consumer<Baton> giveUp;
 
-    /** @param leaveLine called when nobody waits for a lock any more while the client stands in its line */
-    Bells(TimeSource time, Consumer<String> leaveLine) {
+    /**
+     * @param leaveLine called when nobody waits for a lock any more while the client stands in its line
+     * @param giveUp called when nobody waits any more who has use for a baton
+     */
+    Bells(TimeSource time, Consumer<String> leaveLine, Consumer<Baton> giveUp) {
         this.time = time;
         this.leaveLine = leaveLine;
+        this.giveUp = giveUp;
     }
 
-    Bell listen(String name, Runnable ring) {
-        // Not the user's object: the same one may listen twice.
-        Runnable own = ring::run;
+    Bell listen(String name, Demand demand, Runnable call) {
+        Ring own = new Ring(demand, call);
         waits.compute(name, (key, wait) -> {
             Wait joined = wait == null ? new Wait() : wait;
             joined.rings.add(own);
@@ -57,29 +91,76 @@ final class Bells {
         return () -> stopListening(name, own);
     }
 
-    private void stopListening(String name, Runnable ring) {
-        boolean[] leaves = new boolean[1];
+    private void stopListening(String name, Ring ring) {
+        Wait[] left = new Wait[1];
+        Baton[] unused = new Baton[1];
         waits.computeIfPresent(name, (key, wait) -> {
             wait.rings.remove(ring);
-            if (!wait.rings.isEmpty()) {
-                return wait;
+            if (!wait.isForAlone()) {
+                unused[0] = wait.baton;
+                wait.baton = null;
             }
-            leaves[0] = wait.place != null;
-            return null;
+            left[0] = wait.rings.isEmpty() ? wait : null;
+            return wait.rings.isEmpty() ? null : wait;
         });
-        if (leaves[0]) {
+        if (unused[0] != null) {
+            giveUp.accept(unused[0]);
+        } else if (left[0] != null && left[0].place != null) {
             leaveLine.accept(name);
         }
+    }
+
+    /** The baton this client queues for or has, to hold the lock alone. */
+    @Nullable
+    Baton baton(String name) {
+        Wait wait = waits.get(name);
+        return wait == null ? null : wait.baton;
+    }
+
+    /** It now queues for this one. False if nobody waits any more to whom that is of use. */
+    boolean queuesFor(String name, Baton baton) {
+        Wait queuing = waits.computeIfPresent(name, (key, wait) -> {
+            wait.baton = wait.isForAlone() ? baton : null;
+            return wait;
+        });
+        return queuing != null && queuing.baton == baton;
+    }
+
+    /** It went to the lock's holder, or is of no use any more. */
+    void forget(String name, Baton baton) {
+        waits.computeIfPresent(name, (key, wait) -> {
+            if (wait.baton == baton) {
+                wait.baton = null;
+                wait.place = null;
+            }
+            return wait;
+        });
     }
 
     boolean isListened(String name) {
         return waits.containsKey(name);
     }
 
-    /** Whether the client waits and has no place in line, as far as is known. */
+    /** Notes a refusal; whether it is the first since the client began to wait. */
+    boolean isFirstRefusal(String name) {
+        Wait wait = waits.get(name);
+        boolean first = wait != null && !wait.refused;
+        if (first) {
+            wait.refused = true;
+        }
+        return first;
+    }
+
+    /** Whether the client has not been refused yet since it began to wait. */
+    boolean isUnasked(String name) {
+        Wait wait = waits.get(name);
+        return wait != null && !wait.refused;
+    }
+
+    /** Whether the client was refused and has no place in line, as far as is known. */
     boolean needsPlace(String name) {
         Wait wait = waits.get(name);
-        return wait != null && wait.place == null;
+        return wait != null && wait.refused && wait.place == null;
     }
 
     boolean isAnybodyListening() {
@@ -143,11 +224,19 @@ final class Bells {
             if (wait.place != null) {
                 stands(name, 0);
             }
-            wait.rings.forEach(Runnable::run);
+            wait.ring();
+        }
+    }
+
+    /** It is the relay's turn: of those who queue for the baton only the one that has it needs to know. */
+    void ringRelay(String name) {
+        Baton baton = baton(name);
+        if (baton != null && baton.isOurs()) {
+            ring(name);
         }
     }
 
     void ringAll() {
-        waits.values().forEach(wait -> wait.rings.forEach(Runnable::run));
+        waits.values().forEach(Wait::ring);
     }
 }

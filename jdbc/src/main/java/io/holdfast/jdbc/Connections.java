@@ -9,6 +9,7 @@ import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.SQLTransientConnectionException;
 import java.time.Duration;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
@@ -22,6 +23,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.Consumer;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
@@ -39,13 +41,47 @@ final class Connections implements AutoCloseable {
         RENEWAL
     }
 
+    /** A request that waits for a row longer than its caller does would be granted to nobody. */
+    static final String POSTGRESQL_LOCK_TIMEOUT = "10s";
+
+    /** A connection lent for long. Thread-safe. */
+    static final class Loan {
+
+        /** What state it comes back in. */
+        enum Condition {
+            AS_LENT,
+            /** It may be broken, or have something of ours in it. */
+            DOUBTFUL
+        }
+
+        private final Connection connection;
+        private final AtomicReference<@Nullable Consumer<Condition>> atEnd;
+
+        Loan(Connection connection, Consumer<Condition> atEnd) {
+            this.connection = connection;
+            this.atEnd = new AtomicReference<>(atEnd);
+        }
+
+        Connection connection() {
+            return connection;
+        }
+
+        /** The first word on its condition counts. */
+        void end(Condition condition) {
+            Consumer<Condition> first = atEnd.getAndSet(null);
+            if (first != null) {
+                first.accept(condition);
+            }
+        }
+    }
+
     /** HikariCP trusts a connection used within 500 ms and asks the server about others: that may hang. */
     private static final long TRUSTED_NANOS = Duration.ofMillis(300).toNanos();
 
     /** How long a request may find the user's pool empty before the connection kept for renewals goes back to it. */
     private static final Duration PATIENCE = Duration.ofMillis(250);
 
-    /** How long the user's pool misses the connection for renewals when none come. */
+    /** How long the user's pool misses the connection for renewals when none come, or has it back when it was too small. */
     private static final long RESERVED_NANOS = Duration.ofMinutes(1).toNanos();
 
     private final DataSource source;
@@ -55,7 +91,7 @@ final class Connections implements AutoCloseable {
     private final TimeSource time;
     private final ExecutorService fetchers;
     private final AtomicReference<@Nullable Connection> reserved = new AtomicReference<>();
-    private volatile boolean reserving = true;
+    private volatile long reservingFromNanos;
     private volatile boolean closed;
     private volatile long keptNanos;
     private volatile long lastUsedNanos;
@@ -69,15 +105,24 @@ final class Connections implements AutoCloseable {
         this.time = time;
         this.fetchers = fetchers(size, threadName);
         this.keptNanos = time.nanoTime();
+        this.reservingFromNanos = time.nanoTime();
         this.lastUsedNanos = time.nanoTime() - TRUSTED_NANOS;
     }
 
+    /**
+     * How many connections there are at most.
+     *
+     * @param requests for requests; renewals have one more
+     * @param batons kept by those who wait in the server's own queue
+     */
+    record Sizes(int requests, int batons) {}
+
     /** A pool of our own, filled as needed. */
-    static Connections pool(String url, Dialect dialect, int size, TimeSource time, String threadName) {
+    static Connections pool(String url, Dialect dialect, Sizes sizes, TimeSource time, String threadName) {
         HikariConfig config = new HikariConfig();
         config.setJdbcUrl(url);
         config.setPoolName(threadName);
-        config.setMaximumPoolSize(size + 1);
+        config.setMaximumPoolSize(sizes.requests() + 1 + sizes.batons());
         config.setMinimumIdle(1);
         config.setIdleTimeout(Duration.ofSeconds(30).toMillis());
         config.setConnectionTimeout(Duration.ofSeconds(5).toMillis());
@@ -86,10 +131,8 @@ final class Connections implements AutoCloseable {
         config.setAutoCommit(true);
         config.setTransactionIsolation("TRANSACTION_READ_COMMITTED");
         if (dialect == Dialect.POSTGRESQL) {
-            // A request that waits for a row longer than its caller does would be granted to nobody. (MySQL stamps it
-            // with
-            // the time it came, so it is over by then.)
-            config.setConnectionInitSql("SET lock_timeout = '10s'");
+            // MySQL stamps a request with the time it came, so it is over by then.
+            config.setConnectionInitSql("SET lock_timeout = '" + POSTGRESQL_LOCK_TIMEOUT + "'");
         }
         if (url.startsWith("jdbc:mariadb:")) {
             // Parsing our few statements costs the server as much as running them. A word in the URL wins.
@@ -97,7 +140,7 @@ final class Connections implements AutoCloseable {
             config.addDataSourceProperty("useServerPrepStmts", "true");
         }
         HikariDataSource pool = new HikariDataSource(config);
-        return new Connections(pool, pool, size, time, threadName);
+        return new Connections(pool, pool, sizes.requests(), time, threadName);
     }
 
     /** The user's own, which is never closed here. */
@@ -161,21 +204,25 @@ final class Connections implements AutoCloseable {
     }
 
     private void keepOrGiveBack(Connection connection) {
-        boolean keep = ownPool == null && reserving && !closed && isUsable(connection);
+        boolean keep = ownPool == null && isReserving() && !closed && isUsable(connection);
         keptNanos = time.nanoTime();
         if (!keep || !reserved.compareAndSet(null, connection)) {
             giveBack(connection);
-        } else if (!reserving || closed) {
+        } else if (!isReserving() || closed) {
             giveBackReserved();
         }
     }
 
     private static boolean isUsable(Connection connection) {
         try {
-            return !connection.isClosed() && connection.getAutoCommit();
+            return !connection.isClosed();
         } catch (SQLException e) {
             return false;
         }
+    }
+
+    private boolean isReserving() {
+        return time.nanoTime() - reservingFromNanos >= 0;
     }
 
     private void giveBackReserved() {
@@ -265,7 +312,7 @@ final class Connections implements AutoCloseable {
     private Connection await(CompletableFuture<Connection> coming, Deadline deadline)
             throws SQLException, InterruptedException, TimeoutException {
         try {
-            if (ownPool == null && reserving) {
+            if (ownPool == null && isReserving()) {
                 try {
                     return coming.get(deadline.within(PATIENCE).remainingNanos(), TimeUnit.NANOSECONDS);
                 } catch (TimeoutException e) {
@@ -281,10 +328,10 @@ final class Connections implements AutoCloseable {
         }
     }
 
-    /** The user's pool is too small to spare one. */
+    /** The user's pool is too small to spare one, for now. */
     private void stopReserving() {
         if (reserved.get() != null) {
-            reserving = false;
+            reservingFromNanos = time.nanoTime() + RESERVED_NANOS;
             giveBackReserved();
         }
     }
@@ -310,6 +357,34 @@ final class Connections implements AutoCloseable {
         if (ownPool != null) {
             ownPool.getHikariPoolMXBean().softEvictConnections();
         }
+    }
+
+    /**
+     * Lends a connection of our own pool for as long as it takes. May block for a while.
+     *
+     * @param atEnd called once when it has been given back
+     */
+    Loan lend(Runnable atEnd) throws SQLException {
+        HikariDataSource pool = Objects.requireNonNull(ownPool);
+        Connection connection = pool.getConnection();
+        return new Loan(connection, condition -> {
+            if (condition == Loan.Condition.AS_LENT) {
+                giveBack(connection);
+            } else {
+                cutOff(pool, connection);
+            }
+            atEnd.run();
+        });
+    }
+
+    /** Not closed in the ordinary way, which would wait for the statement under way. */
+    private static void cutOff(HikariDataSource pool, Connection connection) {
+        try {
+            connection.abort(Runnable::run);
+        } catch (SQLException | RuntimeException e) {
+            // It is gone already.
+        }
+        pool.evictConnection(connection);
     }
 
     /** A connection outside the pool, for one that is kept for long; empty if all are the user's. */

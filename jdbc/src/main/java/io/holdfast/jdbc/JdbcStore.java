@@ -1,6 +1,7 @@
 package io.holdfast.jdbc;
 
 import io.holdfast.Waiting;
+import io.holdfast.jdbc.Connections.Sizes;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.StoreFactory;
@@ -25,34 +26,34 @@ public final class JdbcStore implements StoreFactory {
 
     static final TableName STANDARD_TABLE = new TableName("holdfast_lock");
     static final int STANDARD_CONNECTIONS = 4;
+    static final int STANDARD_BATONS = 4;
 
-    /** The first pause is about what a short critical section takes; pauses stay shorter than a wish lasts. */
-    private static final Waiting.Poll POLL = Waiting.poll()
-            .withBackoff(Duration.ofMillis(4), Duration.ofMillis(250), 1.6)
-            .withJitter(0.25);
+    /** The longest pause: mostly the store says how soon to ask again. */
+    private static final Waiting.Poll POLL =
+            Waiting.poll().every(Duration.ofMillis(250)).withJitter(0.25);
 
     private final String description;
     private final Function<Opening, Connections> source;
     private final TableName table;
     private final Schema.Creation creation;
-    private final int connections;
+    private final Sizes sizes;
     private final boolean listens;
 
     /** What a store's connections are made of. */
-    record Opening(StoreContext context, int connections, String threadName) {}
+    record Opening(StoreContext context, Sizes sizes, String threadName) {}
 
     private JdbcStore(
             String description,
             Function<Opening, Connections> source,
             TableName table,
             Schema.Creation creation,
-            int connections,
+            Sizes sizes,
             boolean listens) {
         this.description = description;
         this.source = source;
         this.table = table;
         this.creation = creation;
-        this.connections = connections;
+        this.sizes = sizes;
         this.listens = listens;
     }
 
@@ -65,10 +66,13 @@ public final class JdbcStore implements StoreFactory {
         return new JdbcStore(
                 "jdbc data source",
                 opening -> Connections.of(
-                        dataSource, opening.connections(), opening.context().time(), opening.threadName()),
+                        dataSource,
+                        opening.sizes().requests(),
+                        opening.context().time(),
+                        opening.threadName()),
                 STANDARD_TABLE,
                 Schema.Creation.NEVER,
-                STANDARD_CONNECTIONS,
+                new Sizes(STANDARD_CONNECTIONS, 0),
                 false);
     }
 
@@ -76,26 +80,31 @@ public final class JdbcStore implements StoreFactory {
         return new JdbcStore(
                 description,
                 opening -> Connections.pool(
-                        url, dialect, opening.connections(), opening.context().time(), opening.threadName()),
+                        url, dialect, opening.sizes(), opening.context().time(), opening.threadName()),
                 STANDARD_TABLE,
                 Schema.Creation.NEVER,
-                STANDARD_CONNECTIONS,
+                new Sizes(STANDARD_CONNECTIONS, STANDARD_BATONS),
                 dialect == Dialect.POSTGRESQL);
     }
 
-    /** For poolers that do not pass notifications on: waiters poll only, and no connection is kept for listening. */
+    /** Waiters poll only, and no connection is kept for being told. */
     JdbcStore withoutListening() {
-        return new JdbcStore(description, source, table, creation, connections, false);
+        return new JdbcStore(description, source, table, creation, new Sizes(sizes.requests(), 0), false);
     }
 
     /** Instead of {@code holdfast_lock}; a second table of the same name and {@code _holder} goes with it. */
     public JdbcStore withTable(String name) {
-        return new JdbcStore(description, source, new TableName(name), creation, connections, listens);
+        return new JdbcStore(description, source, new TableName(name), creation, sizes, listens);
     }
 
     /** Creates the tables before the first request if they are not there. */
     public JdbcStore withSchemaCreated() {
-        return new JdbcStore(description, source, table, Schema.Creation.CREATE_MISSING, connections, listens);
+        return new JdbcStore(description, source, table, Schema.Creation.CREATE_MISSING, sizes, listens);
+    }
+
+    /** How many connections may queue at the server for contended locks, or be kept by those who got them that way. */
+    JdbcStore withBatons(int atMost) {
+        return new JdbcStore(description, source, table, creation, new Sizes(sizes.requests(), atMost), listens);
     }
 
     /** How many connections requests use at a time at most, besides the one for renewals. */
@@ -103,19 +112,20 @@ public final class JdbcStore implements StoreFactory {
         if (atMost < 1) {
             throw new IllegalArgumentException("a store needs at least one connection, not " + atMost);
         }
-        return new JdbcStore(description, source, table, creation, atMost, listens);
+        return new JdbcStore(description, source, table, creation, new Sizes(atMost, sizes.batons()), listens);
     }
 
     @Override
     public LockStore open(StoreContext context) {
         String threadName = "holdfast-" + context.clientName() + "-sql";
-        Connections opened = source.apply(new Opening(context, connections, threadName));
+        Connections opened = source.apply(new Opening(context, sizes, threadName));
         StoreTraits traits = StoreTraits.of(description).withPoll(POLL);
         return new RowStore(
                 traits,
                 context,
                 opened,
                 new Requests(opened, table, creation),
+                new Relay(sizes.batons(), opened, context.time(), threadName),
                 listens ? opened.extra() : Optional.empty());
     }
 

@@ -17,8 +17,9 @@ public final class JdbcStoreProvider implements StoreProvider {
     private static final String TABLE = "table";
     private static final String CREATE_SCHEMA = "createSchema";
     private static final String CONNECTIONS = "connections";
+    private static final String BATONS = "batons";
     private static final String LISTEN = "listen";
-    private static final Set<String> OURS = Set.of(TABLE, CREATE_SCHEMA, CONNECTIONS, LISTEN);
+    private static final Set<String> OURS = Set.of(TABLE, CREATE_SCHEMA, CONNECTIONS, BATONS, LISTEN);
 
     @Override
     public Set<String> schemes() {
@@ -41,6 +42,9 @@ public final class JdbcStoreProvider implements StoreProvider {
         }
         if (uri.flag(CREATE_SCHEMA).orElse(false)) {
             store = store.withSchemaCreated();
+        }
+        if (uri.integer(BATONS).isPresent()) {
+            store = store.withBatons(uri.integer(BATONS).get());
         }
         if (!uri.flag(LISTEN).orElse(true)) {
             store = store.withoutListening();

@@ -1,6 +1,7 @@
 package io.holdfast.jdbc;
 
 import io.holdfast.jdbc.LockSql.Kind;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.Collectors;
@@ -26,12 +27,18 @@ final class Line {
      * wiped the column, takes another at the end.
      */
 
+    /** How long a place is kept: several of a waiter's pauses, and the longest that the dead can keep others waiting. */
+    static final Duration KEPT = Duration.ofSeconds(1);
+
     static final int PLACE_LENGTH = 49;
 
     /** Who and how, without until when. */
     static final int WHO_LENGTH = 33;
 
     static final int CLIENT_LENGTH = 32;
+
+    /** Stands for all clients that queue for a lock's baton (see {@link Relay}), and so is no client's id. */
+    static final String RELAY = "relay000000000000000000000000000";
 
     /** The rest of the clients wait outside, without a place. */
     static final int LONGEST = 250;
@@ -59,12 +66,17 @@ final class Line {
         List<Place> places = new ArrayList<>();
         for (int at = 0; at + PLACE_LENGTH <= text.length(); at += PLACE_LENGTH) {
             long until = Long.parseLong(text.substring(at + WHO_LENGTH, at + PLACE_LENGTH));
-            if (until > now) {
+            if (isKept(until, now)) {
                 String client = text.substring(at, at + CLIENT_LENGTH);
                 places.add(new Place(client, Kind.ofLetter(text.charAt(at + CLIENT_LENGTH)), until));
             }
         }
         return new Line(places);
+    }
+
+    /** A place cannot be kept for longer than that: if it seems to be, the server's clock has been set back since. */
+    static boolean isKept(long until, long now) {
+        return until > now && until <= now + LockSql.micros(KEPT);
     }
 
     /** The beginning of a place. */
@@ -130,6 +142,10 @@ final class Line {
     Line withoutClient(String client) {
         return new Line(
                 places.stream().filter(place -> !place.client().equals(client)).toList());
+    }
+
+    boolean startsWith(String client) {
+        return !places.isEmpty() && places.get(0).client().equals(client);
     }
 
     boolean startsWith(Kind kind) {

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.function.UnaryOperator;
 
 /** The statements, for one dialect and one table. Times in them are microseconds of the server's clock. Immutable. */
 final class LockSql {
@@ -52,14 +53,33 @@ final class LockSql {
                 renewals = 0, origin = ?,
                 line = CASE WHEN SUBSTRING(line, 1, {who}) = ? THEN SUBSTRING(line, {place} + 1) ELSE '' END
             WHERE name = ? AND expires_at <= {now}
-                AND (line = '' OR SUBSTRING(line, 1, {who}) = ? OR line_until <= {now})""";
+                AND (line = '' OR SUBSTRING(line, 1, {who}) = ? OR NOT {waited})""";
+
+    /** Takes the lock for one of the relay, which goes to the end of the line to stay there for the next one. */
+    private static final String TAKE_IN_RELAY = """
+            UPDATE {lock} SET kind = 'exclusive', owner = ?, token = {mint}, acquired_at = {now}, expires_at = {now} + ?,
+                renewals = 0, origin = ?,
+                line = CONCAT(CASE WHEN SUBSTRING(line, 1, {who}) = ? THEN SUBSTRING(line, {place} + 1) ELSE '' END,
+                    CAST(? AS CHAR({who})), {now} + {kept}), line_until = {now} + {kept}
+            WHERE name = ? AND expires_at <= {now}
+                AND (line = '' OR SUBSTRING(line, 1, {who}) = ? OR NOT {waited})""";
 
     /** Queues behind those who hold the lock or wait for it; not if it is free, the line is full, or the client is in it. */
     private static final String STAND = """
-            UPDATE {lock} SET line = CONCAT(line, CAST(? AS CHAR({who})), {now} + ?), line_until = GREATEST(line_until, {now} + ?),
+            UPDATE {lock} SET line = CONCAT(line, CAST(? AS CHAR({who})), {now} + {kept}), line_until = {now} + {kept},
                 renewals = renewals + 1
-            WHERE name = ? AND (expires_at > {now} OR (line <> '' AND line_until > {now}))
+            WHERE name = ? AND (expires_at > {now} OR (line <> '' AND {waited}))
                 AND LENGTH(line) < {line} AND POSITION(? IN line) = 0""";
+
+    /** Keeps a place where it is, even if it has lapsed. */
+    private static final String KEEP_PLACE = """
+            UPDATE {lock} SET line = CONCAT(SUBSTRING(line, 1, POSITION(? IN line) - 1), CAST(? AS CHAR({who})), {now} + {kept},
+                    SUBSTRING(line, POSITION(? IN line) + {place})),
+                line_until = {now} + {kept}, renewals = renewals + 1
+            WHERE name = ? AND POSITION(? IN line) > 0""";
+
+    /** As {@link Sight#read} wants it. */
+    private static final String SIGHT = "kind, expires_at, line, token, {now}";
 
     private static final String CREATE_TAKEN = """
             INSERT INTO {lock} (name, kind, owner, token, acquired_at, expires_at, renewals, line, line_until, origin)
@@ -70,10 +90,14 @@ final class LockSql {
             VALUES (?, 'exclusive', ?, {now}, 0, 0, '', 0)""";
 
     private final Dialect dialect;
+    private final String database;
     private final Schema schema;
     private final TableName table;
     private final String take;
+    private final String takeInRelay;
     private final String stand;
+    private final String keepPlace;
+    private final String dropFirst;
     private final String createTaken;
     final String createFree;
 
@@ -81,6 +105,7 @@ final class LockSql {
     final String look;
 
     private final String release;
+    private final String releaseWithBaton;
     final String withdraw;
     final String renew;
     final String stillHeld;
@@ -108,31 +133,40 @@ final class LockSql {
     final String viewRow;
     final String viewRows;
 
-    LockSql(Dialect dialect, TableName table, Schema schema) {
+    /** @param database where the table is, for dialects whose session locks are the whole server's */
+    LockSql(Dialect dialect, String database, TableName table, Schema schema) {
         this.dialect = dialect;
+        this.database = database;
         this.schema = schema;
         this.table = table;
         boolean mysql = dialect == Dialect.MYSQL;
         String mint = "GREATEST(token + 1, {now})";
-        take = text(
+        UnaryOperator<String> minting = sql -> text(
                 mysql
-                        ? TAKE.replace("{mint}", "LAST_INSERT_ID(" + mint + ")")
-                        : TAKE.replace("{mint}", mint) + " RETURNING token");
-        stand = text(mysql ? STAND : STAND + " RETURNING kind, expires_at, line, {now}");
+                        ? sql.replace("{mint}", "LAST_INSERT_ID(" + mint + ")")
+                        : sql.replace("{mint}", mint) + " RETURNING token");
+        take = minting.apply(TAKE);
+        takeInRelay = minting.apply(TAKE_IN_RELAY);
+        keepPlace = text(KEEP_PLACE);
+        dropFirst = text("""
+                UPDATE {lock} SET line = SUBSTRING(line, {place} + 1), renewals = renewals + 1
+                WHERE name = ? AND SUBSTRING(line, 1, {place}) = ?""");
+        stand = text(mysql ? STAND : STAND + " RETURNING " + SIGHT);
         createTaken = mysql
                 ? dialect.insertUnlessThere(text(CREATE_TAKEN.replace("{first}", "LAST_INSERT_ID({now})")))
                 : dialect.insertUnlessThere(text(CREATE_TAKEN.replace("{first}", "{now}"))) + " RETURNING token";
         createFree = dialect.insertUnlessThere(text(CREATE_FREE));
-        look = text("""
-                SELECT kind, expires_at, line, {now} FROM {lock} WHERE name = ?""");
+        look = text("SELECT " + SIGHT + " FROM {lock} WHERE name = ?");
         String free = """
                 UPDATE {lock} SET owner = NULL, expires_at = CASE WHEN ? > 0 THEN {now} + ? ELSE 0 END
                 WHERE name = ? AND owner = ? AND expires_at > {now}""";
         // The first in line is told in the same breath; without a line no notification is made.
-        release = text(mysql ? free : """
-                WITH freed AS (%s RETURNING name, line)
-                SELECT CASE WHEN line <> '' THEN CAST(pg_notify('%s' || SUBSTRING(line, 1, %d), name) AS text) END
-                FROM freed""".formatted(free, PostgresBell.channel(""), Line.CLIENT_LENGTH));
+        String freeAndTell = """
+                WITH freed AS (%s RETURNING name, line, SUBSTRING(line, 1, %d) AS first)
+                SELECT CASE WHEN %%s THEN CAST(pg_notify('%s' || first, name) AS text) END
+                FROM freed""".formatted(free, Line.CLIENT_LENGTH, PostgresBell.channel(""));
+        release = text(mysql ? free : freeAndTell.formatted("first <> ''"));
+        releaseWithBaton = text(mysql ? free : freeAndTell.formatted("first NOT IN ('', '" + Line.RELAY + "')"));
         withdraw = text("""
                 UPDATE {lock} SET owner = NULL, expires_at = 0 WHERE name = ? AND owner = ?""");
         renew = text("""
@@ -171,7 +205,8 @@ final class LockSql {
                 UPDATE {holder} h SET renewals = renewals + 1, expires_at = GREATEST(expires_at, LEAST({now} + ?,
                         (SELECT l.expires_at FROM {lock} l WHERE l.name = h.name)))
                 WHERE name IN ({names}) AND owner IN ({owners}) AND expires_at > {now}
-                    AND EXISTS (SELECT 1 FROM {lock} l WHERE l.name = h.name AND l.kind <> 'exclusive')""");
+                    AND EXISTS (SELECT 1 FROM {lock} l
+                        WHERE l.name = h.name AND l.kind <> 'exclusive' AND l.expires_at > {now})""");
         membersStillThere = text("""
                 SELECT owner FROM {holder} WHERE name IN ({names}) AND owner IN ({owners}) AND expires_at > {now}""");
         becomeShared = text("""
@@ -181,7 +216,10 @@ final class LockSql {
                 WHERE name = ?""");
         removeMembers = text("DELETE FROM {holder} WHERE name = ?");
         raise = text("UPDATE {lock} SET token = ?, renewals = renewals + 1 WHERE name = ? AND token < ?");
-        prune = text("DELETE FROM {lock} WHERE expires_at <= {now} - ? AND acquired_at <= {now} - ?");
+        // Not those whose tokens the clock has not reached yet: it would give them again.
+        prune = text("""
+                DELETE FROM {lock} WHERE expires_at <= {now} - ? AND acquired_at <= {now} - ? AND token <= {now} - ?
+                    AND (line = '' OR NOT {waited})""");
         pruneMembers = text("DELETE FROM {holder} WHERE expires_at <= {now}");
         String view = """
                 SELECT l.name, l.kind, l.owner, l.token, l.acquired_at, l.expires_at, l.origin,
@@ -197,27 +235,62 @@ final class LockSql {
         return schema;
     }
 
-    /** Takes a free lock and returns its token; empty if the lock is taken, others are first, or it has no row. */
-    OptionalLong take(Session session, Request request) throws SQLException {
+    /**
+     * Takes a free lock and returns its token; empty if the lock is taken, others are first, or it has no row.
+     *
+     * @param client in whose place in line, which is used up
+     */
+    OptionalLong take(Session session, Request request, String client) throws SQLException {
         return minted(
                 session,
                 take,
                 request.owner().toString(),
                 micros(request.ttl()),
                 Origins.write(request.origin()),
-                Line.who(request.owner().client(), Kind.EXCLUSIVE),
+                Line.who(client, Kind.EXCLUSIVE),
                 name(request.name()),
-                Line.who(request.owner().client(), Kind.EXCLUSIVE));
+                Line.who(client, Kind.EXCLUSIVE));
+    }
+
+    /** The same in the place of the relay, which is kept. */
+    OptionalLong takeInRelay(Session session, Request request) throws SQLException {
+        String relay = Line.who(Line.RELAY, Kind.EXCLUSIVE);
+        return minted(
+                session,
+                takeInRelay,
+                request.owner().toString(),
+                micros(request.ttl()),
+                Origins.write(request.origin()),
+                relay,
+                relay,
+                name(request.name()),
+                relay);
+    }
+
+    /** The session lock that goes with a lock. */
+    BatonSql baton(String name) {
+        return new BatonSql(dialect, database, table, name);
     }
 
     /** Stands in line for a lock that others hold or wait for, and returns how it looks now; empty if that was not to be done. */
-    Optional<Sight> stand(Session session, Request request, Duration howLong) throws SQLException {
-        String who = Line.who(request.owner().client(), Kind.EXCLUSIVE);
-        Object[] values = {who, micros(howLong), micros(howLong), name(request.name()), who};
+    Optional<Sight> stand(Session session, Request request, String client) throws SQLException {
+        String who = Line.who(client, Kind.EXCLUSIVE);
+        Object[] values = {who, name(request.name()), who};
         if (dialect == Dialect.POSTGRESQL) {
             return session.updateReturning(stand, Sight::read, values).stream().findFirst();
         }
         return session.update(stand, values) == 1 ? Sight.of(session, this, request.name()) : Optional.empty();
+    }
+
+    /** Keeps the client's place in line where it is; false if it has none. */
+    boolean keepPlace(Session session, Request request, String client) throws SQLException {
+        String who = Line.who(client, Kind.EXCLUSIVE);
+        return session.update(keepPlace, who, who, who, name(request.name()), who) == 1;
+    }
+
+    /** Clears away the first place in line, if it still is the one that was seen. */
+    void dropFirst(Session session, Request request, Sight seen) throws SQLException {
+        session.update(dropFirst, name(request.name()), seen.line().substring(0, Line.PLACE_LENGTH));
     }
 
     /** Adds the row of a lock never used before, taken at once; empty if somebody else was faster. */
@@ -241,11 +314,20 @@ final class LockSql {
 
     /** Ends an exclusive grant; whether its owner still had it. */
     boolean release(Session session, Request request, Duration linger) throws SQLException {
+        return release(release, session, request, linger);
+    }
+
+    /** The same for one that has the baton, who tells the relay by passing it on. */
+    boolean releaseWithBaton(Session session, Request request, Duration linger) throws SQLException {
+        return release(releaseWithBaton, session, request, linger);
+    }
+
+    private boolean release(String sql, Session session, Request request, Duration linger) throws SQLException {
         long stays = micros(linger);
         Object[] values = {stays, stays, name(request.name()), request.owner().toString()};
         return dialect == Dialect.MYSQL
-                ? session.update(release, values) == 1
-                : !session.updateReturning(release, row -> true, values).isEmpty();
+                ? session.update(sql, values) == 1
+                : !session.updateReturning(sql, row -> true, values).isEmpty();
     }
 
     /** Tells clients that it is their turn, when the transaction commits; does nothing where the server cannot. */
@@ -288,7 +370,10 @@ final class LockSql {
     }
 
     private String text(String template) {
-        return template.replace("{lock}", table.text())
+        // Somebody in line asked lately; what lies further ahead is from before the server's clock was set back.
+        return template.replace("{waited}", "(line_until > {now} AND line_until <= {now} + {kept})")
+                .replace("{kept}", Long.toString(micros(Line.KEPT)))
+                .replace("{lock}", table.text())
                 .replace("{holder}", table.text() + "_holder")
                 .replace("{who}", Integer.toString(Line.WHO_LENGTH))
                 .replace("{place}", Integer.toString(Line.PLACE_LENGTH))

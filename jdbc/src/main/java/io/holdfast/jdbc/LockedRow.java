@@ -51,14 +51,14 @@ final class LockedRow {
     private final Line line;
     private final long now;
 
-    private LockedRow(Session session, LockSql sql, String name, Row row, List<Reading> readings) {
+    private LockedRow(Session session, LockSql sql, String name, Row row, List<Reading> readings, boolean relayIsOver) {
         this.session = session;
         this.sql = sql;
         this.name = name;
         this.row = row;
         // Read after the row was locked: waiting for it may have taken long.
         this.now = readings.get(0).now();
-        this.line = Line.parse(row.line(), now);
+        this.line = relayIsOver ? Line.parse(row.line(), now).withoutClient(Line.RELAY) : Line.parse(row.line(), now);
         this.everyone =
                 readings.stream().map(Reading::member).filter(Objects::nonNull).toList();
         this.members = row.kind() == Kind.EXCLUSIVE
@@ -88,7 +88,9 @@ final class LockedRow {
                                 ? null
                                 : new Member(found.getString(2), found.getInt(3), found.getInt(4), found.getLong(5))),
                 sql.name(name));
-        return Optional.of(new LockedRow(session, sql, name, rows.get(0), readings));
+        boolean relayIsOver =
+                rows.get(0).line().startsWith(Line.RELAY) && sql.baton(name).isFree(session.connection());
+        return Optional.of(new LockedRow(session, sql, name, rows.get(0), readings, relayIsOver));
     }
 
     /** Grants a request if it may hold the lock beside those who do now and it is its client's turn. */
@@ -174,8 +176,8 @@ final class LockedRow {
     }
 
     /** Takes or keeps a place in line for a while. */
-    void standInLine(String client, Kind kind, Duration howLong) throws SQLException {
-        setLine(line.with(client, kind, now + LockSql.micros(howLong)));
+    void standInLine(String client, Kind kind) throws SQLException {
+        setLine(line.with(client, kind, now + LockSql.micros(Line.KEPT)));
     }
 
     void leaveLine(String client) throws SQLException {
@@ -192,7 +194,8 @@ final class LockedRow {
     /** What is in the way of others. */
     Sight sight() {
         long soonest = members.stream().mapToLong(Member::expiresAt).min().orElse(row.expiresAt());
-        return new Sight(row.kind(), row.kind() == Kind.PERMITS ? soonest : row.expiresAt(), row.line(), now);
+        return new Sight(
+                row.kind(), row.kind() == Kind.PERMITS ? soonest : row.expiresAt(), row.line(), row.token(), now);
     }
 
     Line line() {

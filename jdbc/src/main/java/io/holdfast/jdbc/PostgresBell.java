@@ -55,6 +55,11 @@ final class PostgresBell implements AutoCloseable {
         return "holdfast_" + clientId;
     }
 
+    /** The server's process that greeted the driver; behind a pooler not the one that answers. */
+    static int process(Connection connection) throws SQLException {
+        return connection.unwrap(PGConnection.class).getBackendPID();
+    }
+
     /** Somebody waits: starts to listen unless it does already. */
     void wanted() {
         if (hearing || closed) {
@@ -104,6 +109,7 @@ final class PostgresBell implements AutoCloseable {
         opened.setNetworkTimeout(Runnable::run, (int) (2 * SILENCE.toMillis()));
         PGConnection notifications = opened.unwrap(PGConnection.class);
         execute(opened, "LISTEN " + channel(clientId));
+        execute(opened, "LISTEN " + channel(Line.RELAY));
         hearing = true;
         // What was free before we listened nobody will tell us.
         bells.ringAll();
@@ -114,7 +120,11 @@ final class PostgresBell implements AutoCloseable {
                 execute(opened, "SELECT 1");
             } else {
                 for (PGNotification one : news) {
-                    bells.ring(one.getParameter());
+                    if (one.getName().equals(channel(Line.RELAY))) {
+                        bells.ringRelay(one.getParameter());
+                    } else {
+                        bells.ring(one.getParameter());
+                    }
                 }
             }
             if (bells.isAnybodyListening()) {

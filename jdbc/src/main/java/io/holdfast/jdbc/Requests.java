@@ -7,6 +7,8 @@ import io.holdfast.jdbc.Connections.Purpose;
 import io.holdfast.spi.Deadline;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
@@ -21,6 +23,11 @@ final class Requests {
     @FunctionalInterface
     interface Work<T> {
         T run(Session session, LockSql sql) throws SQLException;
+    }
+
+    @FunctionalInterface
+    private interface Opener {
+        Session open() throws SQLException;
     }
 
     private static final long RETRY_PAUSE_NANOS = Duration.ofMillis(1).toNanos();
@@ -51,10 +58,24 @@ final class Requests {
         });
     }
 
+    /** On the connection of a baton, which is of no use if it breaks. */
+    <T> T runWith(Baton baton, String lockName, Deadline deadline, Work<T> work) {
+        return retrying(
+                lockName,
+                deadline,
+                () -> new Session(baton.connection(), deadline, true, () -> {}),
+                work,
+                baton::isBroken);
+    }
+
     <T> T run(String lockName, Purpose purpose, Deadline deadline, Work<T> work) {
+        return retrying(lockName, deadline, () -> connections.open(purpose, deadline), work, () -> {});
+    }
+
+    private <T> T retrying(String lockName, Deadline deadline, Opener opener, Work<T> work, Runnable atFailure) {
         for (int tries = 1; ; tries++) {
             Session.Progress progress = Session.Progress.HARMLESS;
-            try (Session session = connections.open(purpose, deadline)) {
+            try (Session session = opener.open()) {
                 try {
                     return work.run(session, checkedSql(session));
                 } finally {
@@ -62,10 +83,16 @@ final class Requests {
                 }
             } catch (SQLException e) {
                 if (SqlFailure.of(e) != SqlFailure.RETRY || !pauseBeforeRetry(tries, deadline)) {
+                    atFailure.run();
                     throw inOurWords(lockName, e, progress);
                 }
             }
         }
+    }
+
+    /** The statements, once there has been a connection. */
+    Optional<LockSql> knownSql() {
+        return Optional.ofNullable(sql);
     }
 
     /** Which server it is shows on the first connection. */
@@ -73,7 +100,8 @@ final class Requests {
         LockSql known = sql;
         if (known == null) {
             Dialect dialect = Dialect.of(session.connection());
-            known = new LockSql(dialect, table, new Schema(dialect, table, creation));
+            String database = Objects.requireNonNullElse(session.connection().getCatalog(), "");
+            known = new LockSql(dialect, database, table, new Schema(dialect, table, creation));
             sql = known;
         }
         known.schema().ensure(session);

@@ -46,18 +46,25 @@ final class RowStore implements RingingStore, DowngradingStore, TokenRaisingStor
     /** How often a request starts over that finds no row, or finds one just as it adds it. */
     private static final int TRIES = 3;
 
-    /** Several of a waiter's pauses, and the longest that the dead can keep others waiting. */
-    private static final Duration PLACE_KEPT = Duration.ofSeconds(1);
-
     /** A waiter's last request is not sent if it could hardly be answered in time. */
     private static final Duration SHORTEST_REQUEST = Duration.ofMillis(20);
 
     /** What is sent may take this long, beyond the caller's deadline if need be: better than not knowing its outcome. */
     private static final Duration TIME_TO_ANSWER = Duration.ofMillis(500);
 
-    /** Between two looks of somebody who would also be told: what a lost notification costs. */
+    /** Between two looks of somebody who would also be told: what a lost notification or baton costs. */
     private static final Duration LONGEST_PAUSE = Duration.ofMillis(250);
 
+    /** Between two looks of the one that has the baton of a lock held by somebody else. */
+    private static final Duration LONGEST_PAUSE_WITH_BATON = Duration.ofMillis(50);
+
+    /** How long a free lock is left to whoever has its baton: two of those looks. */
+    private static final Duration COURTESY = Duration.ofMillis(100);
+
+    /** Who waits for a shorter time does not use a connection for it. */
+    private static final Duration LONG_WAIT = Duration.ofSeconds(1);
+
+    private static final Duration BACKGROUND_WORK = Duration.ofSeconds(1);
     private static final Duration SWEEP_PERIOD = Duration.ofMinutes(1);
 
     private final StoreTraits traits;
@@ -67,6 +74,7 @@ final class RowStore implements RingingStore, DowngradingStore, TokenRaisingStor
     private final Renewals renewals;
     private final Bells bells;
     private final AtomicLong sweptNanos;
+    private final Relay relay;
     private final @Nullable PostgresBell bell;
 
     /** @param wakeUps whether to listen for notifications, besides polling */
@@ -75,6 +83,7 @@ final class RowStore implements RingingStore, DowngradingStore, TokenRaisingStor
             StoreContext context,
             Connections connections,
             Requests requests,
+            Relay relay,
             Optional<Callable<Connection>> wakeUps) {
         this.traits = traits;
         this.context = context;
@@ -82,7 +91,8 @@ final class RowStore implements RingingStore, DowngradingStore, TokenRaisingStor
         this.requests = requests;
         this.renewals = new Renewals(requests, context.time());
         this.sweptNanos = new AtomicLong(context.time().nanoTime());
-        this.bells = new Bells(context.time(), this::leaveLine);
+        this.relay = relay;
+        this.bells = new Bells(context.time(), this::leaveLine, this::giveUp);
         this.bell = wakeUps.map(connect -> new PostgresBell(
                         context.clientId(),
                         "holdfast-" + context.clientName() + "-bell",
@@ -107,6 +117,11 @@ final class RowStore implements RingingStore, DowngradingStore, TokenRaisingStor
         Deadline deadline = callersDeadline.remaining().compareTo(TIME_TO_ANSWER) < 0
                 ? Deadline.after(context.time(), TIME_TO_ANSWER)
                 : callersDeadline;
+        boolean patient = callersDeadline.remaining().compareTo(LONG_WAIT) > 0;
+        Optional<Answer> relayed = askInRelay(request, patient, deadline);
+        if (relayed.isPresent()) {
+            return relayed.get();
+        }
         for (int tries = 0; tries < TRIES; tries++) {
             Optional<Answer> quick =
                     requests.run(request.name(), deadline, (session, sql) -> ask(session, sql, request));
@@ -114,6 +129,8 @@ final class RowStore implements RingingStore, DowngradingStore, TokenRaisingStor
             if (answer.isPresent()) {
                 if (answer.get() instanceof Answer.Granted) {
                     bells.admitted(request.name());
+                } else if (patient && isForAlone(request) && bells.needsPlace(request.name())) {
+                    queueForBaton(request);
                 }
                 return answer.get();
             }
@@ -122,18 +139,129 @@ final class RowStore implements RingingStore, DowngradingStore, TokenRaisingStor
         throw new StoreUnavailableException(request.name(), "its row disappears as soon as it is there");
     }
 
+    /** As one who queues for the lock's baton, or should. Empty if the lock is to be asked for in the ordinary way. */
+    private Optional<Answer> askInRelay(Request request, boolean patient, Deadline deadline) {
+        String name = request.name();
+        if (!isForAlone(request) || !bells.isListened(name)) {
+            return Optional.empty();
+        }
+        Baton baton = bells.baton(name);
+        if (baton == null) {
+            return patient && relay.isRunning(name) && queueForBaton(request)
+                    ? Optional.of(new Answer.Refused(Optional.of(LONGEST_PAUSE), "others wait for it"))
+                    : Optional.empty();
+        }
+        if (baton.isWaiting()) {
+            return lookBehind(baton, request, deadline);
+        }
+        if (baton.isOurs()) {
+            return askWith(baton, request, deadline);
+        }
+        bells.forget(name, baton);
+        return Optional.empty();
+    }
+
+    private static boolean isForAlone(Request request) {
+        return request.demand() instanceof Demand.Exclusive;
+    }
+
+    private boolean queueForBaton(Request request) {
+        String name = request.name();
+        Optional<Baton> baton =
+                requests.knownSql().flatMap(sql -> relay.queue(name, sql.baton(name), () -> bells.ring(name)));
+        boolean queues = baton.isPresent() && bells.queuesFor(name, baton.get());
+        if (baton.isPresent() && !queues) {
+            giveUp(baton.get());
+        }
+        return queues;
+    }
+
+    /** Has the baton: then the lock is free, or its holder took it in some other way. */
+    private Optional<Answer> askWith(Baton baton, Request request, Deadline deadline) {
+        Optional<Answer> answer = requests.runWith(baton, request.name(), deadline, (session, sql) -> {
+            Optional<Answer> taken = takeInRelay(session, sql, request, baton);
+            if (taken.isPresent()) {
+                return taken;
+            }
+            baton.mayHaveFollowers();
+            return lookInRelay(session, sql, request).map(seen -> refused(seen, request, Line.RELAY));
+        });
+        if (answer.isPresent() && answer.get() instanceof Answer.Granted) {
+            bells.forget(request.name(), baton);
+        }
+        return answer;
+    }
+
+    private Optional<Answer> takeInRelay(Session session, LockSql sql, Request request, Baton baton)
+            throws SQLException {
+        long baseNanos = context.time().nanoTime();
+        boolean goesOn = baton.hasFollowers();
+        OptionalLong token = goesOn ? sql.takeInRelay(session, request) : sql.take(session, request, Line.RELAY);
+        if (token.isEmpty()) {
+            return Optional.empty();
+        }
+        if (goesOn) {
+            relay.runsUntil(request.name(), baseNanos + Line.KEPT.toNanos());
+        } else {
+            relay.isOver(request.name());
+        }
+        return Optional.of(new Answer.Granted(new Grant(request, token.getAsLong(), request.ttl(), baseNanos, baton)));
+    }
+
+    /** Queues for the baton: others have the lock, or something has happened to the baton. */
+    private Optional<Answer> lookBehind(Baton baton, Request request, Deadline deadline) {
+        return requests.run(request.name(), deadline, (session, sql) -> {
+            Optional<Sight> seen = lookInRelay(session, sql, request);
+            if (seen.isEmpty() || seen.get().refuses(request, Line.RELAY)) {
+                return seen.map(sight -> new Answer.Refused(Optional.of(LONGEST_PAUSE), sight.reason()));
+            }
+            if (!baton.isLeftLying(seen.get().token())) {
+                return Optional.of(new Answer.Refused(Optional.of(COURTESY), "another client is about to take it"));
+            }
+            long baseNanos = context.time().nanoTime();
+            OptionalLong token = sql.takeInRelay(session, request);
+            if (token.isEmpty()) {
+                return Optional.of(new Answer.Refused(Optional.of(COURTESY), "another client has just taken it"));
+            }
+            relay.mistrust(request.name());
+            return granted(request, token.getAsLong(), baseNanos);
+        });
+    }
+
+    /** Looks, and sees to it that the relay keeps its place in line. Empty if there is no row. */
+    private Optional<Sight> lookInRelay(Session session, LockSql sql, Request request) throws SQLException {
+        long nowNanos = context.time().nanoTime();
+        Optional<Sight> seen = Sight.of(session, sql, request.name());
+        if (seen.isPresent()) {
+            if (seen.get().hasDeadFirst()) {
+                sql.dropFirst(session, request, seen.get());
+            }
+            Duration left = seen.get().placeLeft(Line.RELAY, Kind.EXCLUSIVE);
+            if (isEnough(left)) {
+                relay.runsUntil(request.name(), nowNanos + left.toNanos());
+            } else if (sql.keepPlace(session, request, Line.RELAY)
+                    || sql.stand(session, request, Line.RELAY).isPresent()) {
+                relay.runsUntil(request.name(), nowNanos + Line.KEPT.toNanos());
+            } else {
+                relay.isOver(request.name());
+            }
+        }
+        return seen;
+    }
+
     /** Statements that stand for themselves: enough for an exclusive request and for most refusals. Empty if not. */
     private Optional<Answer> ask(Session session, LockSql sql, Request request) throws SQLException {
-        boolean alone = request.demand() instanceof Demand.Exclusive;
+        boolean alone = isForAlone(request);
+        String client = request.owner().client();
         if (alone && bells.needsPlace(request.name())) {
             // Just refused: that a place is missing is likelier than that the lock became free.
-            Optional<Sight> stood = sql.stand(session, request, PLACE_KEPT);
+            Optional<Sight> stood = sql.stand(session, request, client);
             if (stood.isPresent() && !stood.get().hasDeadFirst()) {
-                return stood.map(seen -> refused(seen, request));
+                return stood.map(seen -> refused(seen, request, client));
             }
         }
         boolean looksFirst = alone && bells.isHardlyTurn(request.name());
-        Optional<Answer> taken = alone && !looksFirst ? take(session, sql, request) : Optional.empty();
+        Optional<Answer> taken = alone && !looksFirst ? take(session, sql, request, client) : Optional.empty();
         if (taken.isPresent()) {
             return taken;
         }
@@ -143,16 +271,33 @@ final class RowStore implements RingingStore, DowngradingStore, TokenRaisingStor
             OptionalLong token = sql.createTaken(session, request);
             return token.isPresent() ? granted(request, token.getAsLong(), baseNanos) : Optional.empty();
         }
-        if (looksFirst && sight.isPresent() && !sight.get().refuses(request)) {
-            return take(session, sql, request);
+        if (looksFirst && sight.isPresent() && !sight.get().refuses(request, client)) {
+            return take(session, sql, request, client);
         }
-        return sight.filter(seen -> seen.refuses(request) && !shouldStandInLine(seen, request))
-                .map(seen -> refused(seen, request));
+        if (sight.isPresent() && sight.get().isLeftToRelay()) {
+            return alone ? takeFromRelay(session, sql, request, sight.get()) : Optional.empty();
+        }
+        return sight.filter(seen -> seen.refuses(request, client) && !shouldStandInLine(seen, request))
+                .map(seen -> refused(seen, request, client));
     }
 
-    private Optional<Answer> take(Session session, LockSql sql, Request request) throws SQLException {
+    /** The relay has a place, but it may be over. */
+    private Optional<Answer> takeFromRelay(Session session, LockSql sql, Request request, Sight seen)
+            throws SQLException {
+        BatonSql baton = sql.baton(request.name());
+        if (!baton.tryTake(session.connection())) {
+            return Optional.of(refused(seen, request, request.owner().client()));
+        }
+        try {
+            return take(session, sql, request, Line.RELAY);
+        } finally {
+            baton.passOn(session.connection());
+        }
+    }
+
+    private Optional<Answer> take(Session session, LockSql sql, Request request, String client) throws SQLException {
         long baseNanos = context.time().nanoTime();
-        OptionalLong token = sql.take(session, request);
+        OptionalLong token = sql.take(session, request, client);
         return token.isPresent() ? granted(request, token.getAsLong(), baseNanos) : Optional.empty();
     }
 
@@ -162,15 +307,20 @@ final class RowStore implements RingingStore, DowngradingStore, TokenRaisingStor
 
     /** Who waits needs a place, and renews it in good time; and somebody has to clear away the places of the dead. */
     private boolean shouldStandInLine(Sight seen, Request request) {
-        if (!bells.isListened(request.name())) {
+        if (!bells.isListened(request.name()) || bells.isUnasked(request.name())) {
             return false;
         }
-        long until = seen.waiting().placeUntil(request.owner().client(), Kind.of(request.demand()));
-        return until - seen.now() < LockSql.micros(PLACE_KEPT) / 2 || seen.hasDeadFirst();
+        Duration left = seen.placeLeft(request.owner().client(), Kind.of(request.demand()));
+        return !isEnough(left) || seen.hasDeadFirst();
+    }
+
+    private static boolean isEnough(Duration placeLeft) {
+        return placeLeft.multipliedBy(2).compareTo(Line.KEPT) >= 0;
     }
 
     /** Empty if there is no row. */
     private Optional<Answer> askWithRowLocked(Request request, Deadline deadline) {
+        String client = request.owner().client();
         return requests.transact(request.name(), Purpose.REQUEST, deadline, (session, sql) -> {
             long baseNanos = context.time().nanoTime();
             Optional<LockedRow> row = LockedRow.lock(session, sql, request.name());
@@ -182,23 +332,35 @@ final class RowStore implements RingingStore, DowngradingStore, TokenRaisingStor
                 return Optional.of(new Answer.Granted(grant.get()));
             }
             if (bells.isListened(request.name())) {
-                row.get().standInLine(request.owner().client(), Kind.of(request.demand()), PLACE_KEPT);
+                row.get().standInLine(client, Kind.of(request.demand()));
             }
-            return Optional.of(refused(row.get().sight(), request));
+            return Optional.of(refused(row.get().sight(), request, client));
         });
     }
 
-    private Answer refused(Sight seen, Request request) {
+    /** @param client in whose name it stands in line, if it waits */
+    private Answer refused(Sight seen, Request request, String client) {
+        String name = request.name();
         Duration timeLeft = LockSql.ofMicros(seen.heldUntil() - seen.now());
-        Line line = seen.waiting();
-        Kind kind = Kind.of(request.demand());
-        if (bells.isListened(request.name())) {
-            bells.stands(request.name(), line.ahead(request.owner().client(), kind));
-            Duration pause =
-                    isHearing() && bells.isStanding(request.name()) ? LONGEST_PAUSE : bells.pause(request.name());
+        if (bells.isListened(name)) {
+            // The first time it has not taken its place yet.
+            if (!bells.isFirstRefusal(name)) {
+                bells.stands(name, seen.waiting().ahead(client, Kind.of(request.demand())));
+                listenForTurn();
+            }
+            Duration pause = isHearing() && bells.isStanding(name) ? LONGEST_PAUSE : bells.pause(name);
+            if (client.equals(Line.RELAY) && pause.compareTo(LONGEST_PAUSE_WITH_BATON) > 0) {
+                pause = LONGEST_PAUSE_WITH_BATON;
+            }
             timeLeft = seen.isHeld() && timeLeft.compareTo(pause) < 0 ? timeLeft : pause;
         }
         return new Answer.Refused(Optional.of(timeLeft), seen.reason());
+    }
+
+    private void listenForTurn() {
+        if (bell != null) {
+            bell.wanted();
+        }
     }
 
     /** Best effort: a place nobody keeps lapses by itself. */
@@ -212,6 +374,10 @@ final class RowStore implements RingingStore, DowngradingStore, TokenRaisingStor
                 return row.isPresent();
             });
         });
+    }
+
+    private void giveUp(Baton baton) {
+        inBackground("leave the server's queue", deadline -> baton.giveUp());
     }
 
     /** Clears away what dead readers left of locks nobody has shared since: in nobody's way, but not to be kept either. */
@@ -229,7 +395,7 @@ final class RowStore implements RingingStore, DowngradingStore, TokenRaisingStor
         try {
             context.background().execute(() -> {
                 try {
-                    work.accept(Deadline.after(context.time(), PLACE_KEPT));
+                    work.accept(Deadline.after(context.time(), BACKGROUND_WORK));
                 } catch (LockException e) {
                     LOG.log(Level.DEBUG, () -> "Could not " + what + ": " + e);
                 }
@@ -246,18 +412,37 @@ final class RowStore implements RingingStore, DowngradingStore, TokenRaisingStor
 
     @Override
     public List<RenewalAnswer> renew(List<RenewalRequest> claims, Deadline deadline) {
-        return renewals.renew(claims, deadline);
+        List<RenewalAnswer> answers = renewals.renew(claims, deadline);
+        for (int i = 0; i < answers.size(); i++) {
+            // Nobody will release it.
+            if (answers.get(i) instanceof RenewalAnswer.Gone
+                    && claims.get(i).claim() instanceof Grant grant
+                    && grant.handle() instanceof Baton baton) {
+                giveUp(baton);
+            }
+        }
+        return answers;
     }
 
     @Override
     public ReleaseAnswer release(Grant grant, Duration linger, Deadline deadline) {
         Request request = grant.request();
-        if (!(request.demand() instanceof Demand.Exclusive)) {
+        if (!isForAlone(request)) {
             return leave(request, linger, deadline);
         }
-        boolean released =
-                requests.run(request.name(), deadline, (session, sql) -> sql.release(session, request, linger));
+        boolean released = grant.handle() instanceof Baton baton && baton.isOurs()
+                ? releaseWith(baton, request, linger, deadline)
+                : requests.run(request.name(), deadline, (session, sql) -> sql.release(session, request, linger));
         return released ? ReleaseAnswer.RELEASED : ReleaseAnswer.NOT_HELD;
+    }
+
+    private boolean releaseWith(Baton baton, Request request, Duration linger, Deadline deadline) {
+        try {
+            return requests.runWith(
+                    baton, request.name(), deadline, (session, sql) -> sql.releaseWithBaton(session, request, linger));
+        } finally {
+            baton.passOn();
+        }
     }
 
     private ReleaseAnswer leave(Request request, Duration linger, Deadline deadline) {
@@ -270,7 +455,7 @@ final class RowStore implements RingingStore, DowngradingStore, TokenRaisingStor
     @Override
     public Withdrawal withdraw(Request request, Deadline deadline) {
         boolean removed;
-        if (request.demand() instanceof Demand.Exclusive) {
+        if (isForAlone(request)) {
             removed = requests.run(
                             request.name(),
                             deadline,
@@ -288,13 +473,17 @@ final class RowStore implements RingingStore, DowngradingStore, TokenRaisingStor
     @Override
     public Grant downgrade(Grant exclusive, Deadline deadline) {
         String name = exclusive.request().name();
-        return requests.transact(
+        Grant shared = requests.transact(
                 name,
                 Purpose.REQUEST,
                 deadline,
                 (session, sql) -> LockedRow.lock(session, sql, name)
                         .orElseThrow(() -> new LeaseLostException(name, exclusive.token(), "its row is gone"))
                         .downgrade(exclusive));
+        if (exclusive.handle() instanceof Baton baton) {
+            giveUp(baton);
+        }
+        return shared;
     }
 
     @Override
@@ -315,7 +504,8 @@ final class RowStore implements RingingStore, DowngradingStore, TokenRaisingStor
     public int prune(Duration idleFor, Deadline deadline) {
         return requests.run("*", deadline, (session, sql) -> {
             session.update(sql.pruneMembers);
-            return session.update(sql.prune, LockSql.micros(idleFor), LockSql.micros(idleFor));
+            long idle = LockSql.micros(idleFor);
+            return session.update(sql.prune, idle, idle, idle);
         });
     }
 
@@ -346,12 +536,8 @@ final class RowStore implements RingingStore, DowngradingStore, TokenRaisingStor
     }
 
     @Override
-    public Bell listen(String name, Runnable ring) {
-        Bell listening = bells.listen(name, ring);
-        if (bell != null) {
-            bell.wanted();
-        }
-        return listening;
+    public Bell listen(String name, Demand demand, Runnable ring) {
+        return bells.listen(name, demand, ring);
     }
 
     private boolean isHearing() {
@@ -363,6 +549,7 @@ final class RowStore implements RingingStore, DowngradingStore, TokenRaisingStor
         if (bell != null) {
             bell.close();
         }
+        relay.close();
         connections.close();
     }
 }

@@ -5,6 +5,7 @@ import io.holdfast.jdbc.LockSql.Kind;
 import io.holdfast.spi.Request;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.Optional;
 
 /**
@@ -13,24 +14,26 @@ import java.util.Optional;
  * @param kind how it is or was held
  * @param heldUntil the server's time when that ends unless renewed
  * @param line who waits
+ * @param token of the last grant
  * @param now the server's time
  */
-record Sight(Kind kind, long heldUntil, String line, long now) {
+record Sight(Kind kind, long heldUntil, String line, long token, long now) {
 
     static Optional<Sight> of(Session session, LockSql sql, String name) throws SQLException {
         return session.query(sql.look, Sight::read, sql.name(name)).stream().findFirst();
     }
 
-    /** Kind, expiry, line and the server's time, in this order. */
+    /** Kind, expiry, line, token and the server's time, in this order. */
     static Sight read(ResultSet row) throws SQLException {
-        return new Sight(Kind.parse(row.getString(1)), row.getLong(2), row.getString(3), row.getLong(4));
+        return new Sight(
+                Kind.parse(row.getString(1)), row.getLong(2), row.getString(3), row.getLong(4), row.getLong(5));
     }
 
     /** Whether a request would be refused now: by a holder it cannot share with, or by others who were there first. */
-    boolean refuses(Request request) {
+    boolean refuses(Request request, String client) {
         Kind wanted = Kind.of(request.demand());
         boolean shares = wanted == kind && !(request.demand() instanceof Demand.Exclusive);
-        return (isHeld() && !shares) || !waiting().admits(request.owner().client(), wanted);
+        return (isHeld() && !shares) || !waiting().admits(client, wanted);
     }
 
     boolean isHeld() {
@@ -40,7 +43,17 @@ record Sight(Kind kind, long heldUntil, String line, long now) {
     /** Whether the first in line has died: then somebody who waits has to clear its place away. */
     boolean hasDeadFirst() {
         return line.length() >= Line.PLACE_LENGTH
-                && Long.parseLong(line.substring(Line.WHO_LENGTH, Line.PLACE_LENGTH)) <= now;
+                && !Line.isKept(Long.parseLong(line.substring(Line.WHO_LENGTH, Line.PLACE_LENGTH)), now);
+    }
+
+    /** Whether nobody holds it, and those who have batons come first if there are any. */
+    boolean isLeftToRelay() {
+        return !isHeld() && waiting().startsWith(Line.RELAY);
+    }
+
+    /** How long a client's place in line will be kept; zero if it has none. */
+    Duration placeLeft(String client, Kind wanted) {
+        return LockSql.ofMicros(waiting().placeUntil(client, wanted) - now);
     }
 
     Line waiting() {

@@ -36,7 +36,12 @@ class RowStoreTest {
     private static final Map<Database, OpenStore> STORES = new EnumMap<>(Database.class);
 
     private static OpenStore open(Database database) {
-        return STORES.computeIfAbsent(database, missing -> new OpenStore(missing.storeUrl()));
+        return STORES.computeIfAbsent(database, missing -> new OpenStore(polling(missing)));
+    }
+
+    /** Without batons everybody stands in line for itself. */
+    private static String polling(Database database) {
+        return database.storeUrl() + "&batons=0";
     }
 
     private final List<OpenStore> others = new ArrayList<>();
@@ -224,8 +229,8 @@ class RowStoreTest {
         assertThat(client.take(name)).isEmpty();
         Grant late = client.hold(name, Demand.shared());
 
-        try (RingingStore.Bell waiting = client.store.listen(name, () -> {})) {
-            assertThat(client.take(name)).isEmpty();
+        try (RingingStore.Bell waiting = client.store.listen(name, Demand.exclusive(), () -> {})) {
+            standInLine(client, name);
             assertThat(client.take(name, Demand.shared())).isEmpty();
             client.store.release(reader, Duration.ZERO, OpenStore.soon());
             client.store.release(late, Duration.ZERO, OpenStore.soon());
@@ -249,9 +254,8 @@ class RowStoreTest {
         Grant held = holder.hold(name);
         List<OpenStore> waiters = List.of(another(database), another(database), another(database));
         for (OpenStore waiter : waiters) {
-            waiter.store.listen(name, () -> {});
-            assertThat(waiter.take(name)).isEmpty();
-            assertThat(waiter.take(name)).as("asking again").isEmpty();
+            waiter.store.listen(name, Demand.exclusive(), () -> {});
+            standInLine(waiter, name);
         }
         assertThat(places(database, name)).as("one for each").isEqualTo(3);
 
@@ -273,15 +277,16 @@ class RowStoreTest {
         OpenStore holder = open(database);
         Grant held = holder.hold(name);
         OpenStore dead = another(database);
-        dead.store.listen(name, () -> {});
-        assertThat(dead.take(name)).isEmpty();
-        await().until(() -> database.number("SELECT CASE WHEN line_until <= " + database.dialect().now()
-                        + " THEN 1 ELSE 0 END FROM holdfast_lock WHERE name = '" + name + "'")
+        dead.store.listen(name, Demand.exclusive(), () -> {});
+        standInLine(dead, name);
+        await().until(() -> database.number(
+                        "SELECT CASE WHEN line_until <= " + database.dialect().now()
+                                + " THEN 1 ELSE 0 END FROM holdfast_lock WHERE name = '" + name + "'")
                 == 1);
 
         OpenStore waiter = another(database);
-        waiter.store.listen(name, () -> {});
-        assertThat(waiter.take(name)).isEmpty();
+        waiter.store.listen(name, Demand.exclusive(), () -> {});
+        standInLine(waiter, name);
         assertThat(places(database, name)).isEqualTo(1);
         holder.store.release(held, Duration.ZERO, OpenStore.soon());
 
@@ -292,9 +297,9 @@ class RowStoreTest {
     void canBeWaitedForThroughConnectionsThatSendTextWithoutItsType() {
         String name = Database.unique("untyped");
         Grant held = open(Database.POSTGRESQL).hold(name);
-        try (OpenStore untyped = new OpenStore(Database.POSTGRESQL.storeUrl() + "&stringtype=unspecified");
-                RingingStore.Bell waiting = untyped.store.listen(name, () -> {})) {
-            assertThat(untyped.take(name)).isEmpty();
+        try (OpenStore untyped = new OpenStore(polling(Database.POSTGRESQL) + "&stringtype=unspecified");
+                RingingStore.Bell waiting = untyped.store.listen(name, Demand.exclusive(), () -> {})) {
+            standInLine(untyped, name);
             assertThat(places(Database.POSTGRESQL, name)).isEqualTo(1);
             open(Database.POSTGRESQL).store.release(held, Duration.ZERO, OpenStore.soon());
 
@@ -302,9 +307,48 @@ class RowStoreTest {
         }
     }
 
+    @ParameterizedTest
+    @EnumSource
+    void aPlaceFromBeforeTheClockWasSetBackCountsNoMore(Database database) {
+        OpenStore client = open(database);
+        String name = Database.unique("set-back");
+        client.store.release(client.hold(name), Duration.ZERO, OpenStore.soon());
+        long anHour = Duration.ofHours(1).toNanos() / 1000;
+        String now = database.dialect().now();
+        database.execute("UPDATE holdfast_lock SET line_until = " + now + " + " + anHour + ", line = CONCAT('"
+                + Line.who("d".repeat(Line.CLIENT_LENGTH), LockSql.Kind.EXCLUSIVE) + "', " + now + " + " + anHour
+                + ") WHERE name = '" + name + "'");
+
+        Grant shared = client.hold(name, Demand.shared());
+        client.store.release(shared, Duration.ZERO, OpenStore.soon());
+
+        assertThat(client.take(name)).isPresent();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void aRowWhoseTokenTheClockHasNotReachedIsNotPruned(Database database) {
+        OpenStore client = open(database);
+        String name = Database.unique("ahead");
+        Grant before = client.hold(name);
+        client.store.release(before, Duration.ZERO, OpenStore.soon());
+        long ahead = before.token() + Duration.ofDays(10).toNanos() / 1000;
+        database.execute("UPDATE holdfast_lock SET acquired_at = 0, token = " + ahead + " WHERE name = '" + name + "'");
+
+        client.store.prune(Duration.ofMillis(1), OpenStore.soon());
+
+        assertThat(client.hold(name).token()).isGreaterThan(ahead);
+    }
+
+    /** Who is refused once takes its place when it asks again. */
+    private static void standInLine(OpenStore client, String name) {
+        assertThat(client.take(name)).isEmpty();
+        assertThat(client.take(name)).isEmpty();
+    }
+
     /** A client of its own. */
     private OpenStore another(Database database) {
-        OpenStore client = new OpenStore(database.storeUrl());
+        OpenStore client = new OpenStore(polling(database));
         others.add(client);
         // A place is kept for a second only: what it takes to connect must not be part of it.
         client.hold(Database.unique("connected"));
@@ -322,8 +366,8 @@ class RowStoreTest {
         OpenStore client = open(database);
         String name = Database.unique("fading");
         Grant reader = client.hold(name, Demand.shared());
-        RingingStore.Bell waiting = client.store.listen(name, () -> {});
-        assertThat(client.take(name)).isEmpty();
+        RingingStore.Bell waiting = client.store.listen(name, Demand.exclusive(), () -> {});
+        standInLine(client, name);
         waiting.close();
 
         await().atMost(Duration.ofSeconds(10))

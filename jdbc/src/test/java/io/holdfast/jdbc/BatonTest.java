@@ -1,0 +1,270 @@
+package io.holdfast.jdbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.holdfast.Holdfast;
+import io.holdfast.Lease;
+import java.sql.Connection;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+@DisplayName("Waiting in the server's own queue")
+class BatonTest {
+
+    private static final Duration SOON = Duration.ofSeconds(20);
+
+    private final List<Holdfast> clients = new ArrayList<>();
+
+    private Holdfast client(Database database) {
+        return client(database, "");
+    }
+
+    private Holdfast client(Database database, String parameters) {
+        Holdfast client = Holdfast.connect(database.storeUrl() + parameters);
+        clients.add(client);
+        return client;
+    }
+
+    @AfterEach
+    void closeClients() {
+        clients.forEach(Holdfast::close);
+    }
+
+    /** Sessions that wait for a session lock of anybody. */
+    private static long queued(Database database) {
+        return database.number(
+                database == Database.POSTGRESQL
+                        ? "SELECT COUNT(*) FROM pg_locks WHERE locktype = 'advisory' AND NOT granted"
+                        : "SELECT COUNT(*) FROM information_schema.processlist WHERE state = 'User lock'");
+    }
+
+    private static boolean isBatonFree(Database database, String name) throws Exception {
+        try (Connection connection = database.connect()) {
+            return baton(database, connection, name).isFree(connection);
+        }
+    }
+
+    private static BatonSql baton(Database database, Connection connection, String name) throws Exception {
+        return new BatonSql(database.dialect(), connection.getCatalog(), JdbcStore.STANDARD_TABLE, name);
+    }
+
+    private static long places(Database database, String name) {
+        return database.number("SELECT LENGTH(line) FROM holdfast_lock WHERE name = '" + name + "'")
+                / Line.PLACE_LENGTH;
+    }
+
+    /** A client that takes the lock in the ordinary way, and others that queue for the baton one after the other. */
+    private List<CompletableFuture<Lease>> queueUp(Database database, String name, int waiters) {
+        List<CompletableFuture<Lease>> waiting = new ArrayList<>();
+        for (int i = 0; i < waiters; i++) {
+            waiting.add(client(database).lock(name).acquireAsync());
+            long behind = i;
+            // The first one has the baton at once.
+            await().atMost(SOON).until(() -> queued(database) == behind && !isBatonFree(database, name));
+        }
+        return waiting;
+    }
+
+    /** In whatever order. */
+    private static void allAreServed(List<CompletableFuture<Lease>> waiting) {
+        CompletableFuture<Void> all = CompletableFuture.allOf(
+                waiting.stream().map(turn -> turn.thenAccept(Lease::release)).toArray(CompletableFuture[]::new));
+        await().atMost(SOON).until(all::isDone);
+        all.join();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void goesToClientsInTheOrderInWhichTheyCame(Database database) throws Exception {
+        String name = Database.unique("order");
+        Lease held = client(database).lock(name).acquire();
+        List<Integer> served = new CopyOnWriteArrayList<>();
+        List<CompletableFuture<Lease>> waiting = queueUp(database, name, 4);
+        List<CompletableFuture<Long>> turns = new ArrayList<>();
+        for (int i = 0; i < waiting.size(); i++) {
+            int number = i;
+            turns.add(waiting.get(i).thenApply(lease -> {
+                served.add(number);
+                long token = lease.token();
+                lease.release();
+                return token;
+            }));
+        }
+        assertThat(places(database, name)).as("they stand in line as one").isEqualTo(1);
+
+        held.release();
+        await().atMost(SOON).until(() -> turns.stream().allMatch(CompletableFuture::isDone));
+
+        assertThat(served).containsExactly(0, 1, 2, 3);
+        assertThat(turns.stream().map(CompletableFuture::join)).isSorted().doesNotHaveDuplicates();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void leavesNothingBehindThatKeepsOthersOut(Database database) throws Exception {
+        String name = Database.unique("over");
+        Holdfast first = client(database);
+        Lease held = first.lock(name).acquire();
+        List<CompletableFuture<Lease>> waiting = queueUp(database, name, 3);
+
+        held.release();
+        for (CompletableFuture<Lease> turn : waiting) {
+            await().atMost(SOON).until(turn::isDone);
+            turn.join().release();
+        }
+
+        assertThat(isBatonFree(database, name)).isTrue();
+        // The place of the relay may be kept for a moment; a single try sees that it is over, alone or not.
+        Lease shared = first.readWriteLock(name).readLock().tryAcquire().orElseThrow();
+        shared.release();
+        first.lock(name).tryAcquire().orElseThrow().release();
+        client(database).lock(name).tryAcquire().orElseThrow().release();
+        assertThat(places(database, name)).isZero();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void whoGivesUpLeavesTheQueue(Database database) throws Exception {
+        String name = Database.unique("gives-up");
+        Lease held = client(database).lock(name).acquire();
+        List<CompletableFuture<Lease>> waiting = queueUp(database, name, 3);
+
+        waiting.get(1).cancel(true);
+        waiting.get(0).cancel(true);
+        await().atMost(SOON).until(() -> queued(database) == 0);
+        held.release();
+
+        await().atMost(SOON).until(waiting.get(2)::isDone);
+        waiting.get(2).join().release();
+        await().atMost(SOON).until(() -> isBatonFree(database, name));
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void isNotMissedByThoseWhoQueueWhenSomebodyKeepsTheBaton(Database database) throws Exception {
+        String name = Database.unique("kept");
+        Holdfast one = client(database);
+        Holdfast two = client(database);
+        one.lock(name).acquire().release();
+        try (Connection stuck = database.connect()) {
+            assertThat(baton(database, stuck, name).tryTake(stuck)).isTrue();
+            Lease held = one.lock(name).acquire();
+            CompletableFuture<Lease> waiting = two.lock(name).acquireAsync();
+            await().atMost(SOON).until(() -> queued(database) == 1);
+
+            held.release();
+
+            // Two looks, at most 250 ms apart; the rest is for a busy machine.
+            Lease next =
+                    await().atMost(Duration.ofSeconds(5)).until(() -> waiting.getNow(null), lease -> lease != null);
+            assertThat(next.token()).isGreaterThan(held.token());
+            next.release();
+            assertThat(one.lock(name).tryAcquire(SOON))
+                    .as("and goes on without it")
+                    .isPresent();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void isNotMissedWhenTheServerEndsTheWait(Database database) throws Exception {
+        String name = Database.unique("killed");
+        Lease held = client(database).lock(name).acquire();
+        List<CompletableFuture<Lease>> waiting = queueUp(database, name, 2);
+
+        if (database == Database.POSTGRESQL) {
+            database.execute("SELECT pg_terminate_backend(pid) FROM pg_locks WHERE locktype = 'advisory'");
+        } else {
+            database.execute("KILL "
+                    + database.number("SELECT id FROM information_schema.processlist WHERE state = 'User lock'"));
+            await().atMost(SOON).until(() -> queued(database) == 0);
+        }
+        held.release();
+
+        allAreServed(waiting);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void isNotHeldUpByThePlaceOfTheDead(Database database) throws Exception {
+        String name = Database.unique("dead-first");
+        Lease held = client(database).lock(name).acquire();
+        List<CompletableFuture<Lease>> waiting = queueUp(database, name, 2);
+        String dead = "d".repeat(Line.CLIENT_LENGTH) + "e" + "0".repeat(15) + "1";
+        database.execute("UPDATE holdfast_lock SET line = CONCAT('" + dead + "', line) WHERE name = '" + name + "'");
+
+        held.release();
+
+        allAreServed(waiting);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void takesNoMoreConnectionsThanAllowed(Database database) throws Exception {
+        Holdfast holder = client(database);
+        Holdfast waiter = client(database, "&batons=2");
+        List<Lease> held = new ArrayList<>();
+        List<CompletableFuture<Lease>> waiting = new ArrayList<>();
+        List<String> names = new ArrayList<>();
+        for (int i = 0; i < 5; i++) {
+            names.add(Database.unique("many"));
+            held.add(holder.lock(names.get(i)).acquire());
+            waiting.add(waiter.lock(names.get(i)).acquireAsync());
+        }
+        await().atMost(SOON)
+                .until(() ->
+                        names.stream().filter(name -> isTaken(database, name)).count() == 2);
+
+        held.forEach(Lease::release);
+
+        allAreServed(waiting);
+    }
+
+    private static boolean isTaken(Database database, String name) {
+        try {
+            return !isBatonFree(database, name);
+        } catch (Exception e) {
+            throw new IllegalStateException(e);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void thoseWhoPollAreNotStarvedByThoseWhoQueue(Database database) throws Exception {
+        String name = Database.unique("mixed");
+        List<Holdfast> contenders = List.of(client(database), client(database), client(database, "&batons=0"));
+        List<Integer> order = new CopyOnWriteArrayList<>();
+        ExecutorService threads = Executors.newFixedThreadPool(contenders.size());
+        List<Future<?>> done = new ArrayList<>();
+        for (int i = 0; i < contenders.size(); i++) {
+            int number = i;
+            done.add(threads.submit(() -> {
+                for (int round = 0; round < 50; round++) {
+                    contenders.get(number).lock(name).run(() -> order.add(number));
+                }
+                return null;
+            }));
+        }
+        threads.shutdown();
+        for (Future<?> one : done) {
+            one.get(60, TimeUnit.SECONDS);
+        }
+
+        List<Integer> firstHalf = order.subList(0, order.size() / 2);
+        assertThat(firstHalf.stream().filter(number -> number == 2).count())
+                .as("turns of the one that polls among the first half: %s", order)
+                .isGreaterThan(10);
+    }
+}
