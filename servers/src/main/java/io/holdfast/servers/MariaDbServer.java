@@ -56,6 +56,7 @@ public final class MariaDbServer extends ServerProcess {
                         Executables.find("mariadb-install-db", DEBIAN_PACKAGE),
                         "--no-defaults",
                         "--datadir=" + data(),
+                        temporaryFiles(),
                         "--auth-root-authentication-method=normal",
                         "--skip-test-db",
                         "--skip-name-resolve"),
@@ -64,12 +65,18 @@ public final class MariaDbServer extends ServerProcess {
         Files.writeString(directory().resolve("init.sql"), "CREATE DATABASE IF NOT EXISTS holdfast;\n");
     }
 
+    /** A server that starts clears away the temporary tables it finds, also those of another one in the same directory. */
+    private String temporaryFiles() {
+        return "--tmpdir=" + data();
+    }
+
     @Override
     List<String> command() {
         List<String> command = new ArrayList<>(List.of(
                 Executables.find("mariadbd", DEBIAN_PACKAGE),
                 "--no-defaults",
                 "--datadir=" + data(),
+                temporaryFiles(),
                 "--port=" + port(),
                 "--bind-address=127.0.0.1",
                 // Relative to the data directory: the full path may be longer than a socket's may be.
