@@ -162,7 +162,7 @@ final class Baton {
         boolean free = false;
         try {
             free = sql.passOn(lent.connection());
-        } catch (SQLException e) {
+        } catch (SQLException | RuntimeException e) {
             // The server frees it with the connection.
         } finally {
             lent.end(free ? Loan.Condition.AS_LENT : Loan.Condition.DOUBTFUL);

@@ -36,6 +36,8 @@ final class BatonSql {
     private static final String MYSQL_TRY = "SELECT GET_LOCK(?, 0)";
     private static final String MYSQL_PASS_ON = "SELECT RELEASE_LOCK(?)";
 
+    private static final int PASS_ON_MILLIS = 2_000;
+
     private final Dialect dialect;
     private final byte[] digest;
 
@@ -74,6 +76,7 @@ final class BatonSql {
     /** Whether the connection had it, and has it no more. */
     boolean passOn(Connection connection) throws SQLException {
         String sql = dialect == Dialect.POSTGRESQL ? POSTGRESQL_PASS_ON : MYSQL_PASS_ON;
+        connection.setNetworkTimeout(Runnable::run, PASS_ON_MILLIS);
         try (PreparedStatement statement = connection.prepareStatement(sql)) {
             bindKey(statement, 1);
             return isTrue(statement);

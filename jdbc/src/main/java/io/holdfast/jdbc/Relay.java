@@ -1,5 +1,7 @@
 package io.holdfast.jdbc;
 
+import io.holdfast.jdbc.Baton.Arrival;
+import io.holdfast.jdbc.Connections.Loan;
 import io.holdfast.spi.TimeSource;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
@@ -95,28 +97,26 @@ final class Relay implements AutoCloseable {
 
     private void await(Baton baton, Runnable ring) {
         queued.add(baton);
+        Arrival arrival = connect().map(baton::await).orElse(Arrival.NEVER);
+        if (arrival == Arrival.USELESS) {
+            useless = true;
+            LOG.log(Level.INFO, "Session locks cannot be used behind a connection pooler; polling instead");
+        } else if (arrival == Arrival.NEVER) {
+            mistrustedAllUntil = time.nanoTime() + MISTRUST.toNanos();
+            baton.giveUp();
+        }
+        queued.remove(baton);
+        ring.run();
+    }
+
+    private Optional<Loan> connect() {
         try {
-            switch (baton.await(connections.lend(slots::release))) {
-                case USELESS -> {
-                    useless = true;
-                    LOG.log(Level.INFO, "Session locks cannot be used behind a connection pooler; polling instead");
-                }
-                case NEVER -> mistrustAll();
-                default -> {}
-            }
+            return Optional.of(connections.lend(slots::release));
         } catch (SQLException | RuntimeException e) {
             LOG.log(Level.DEBUG, () -> "No connection to wait in the server's queue, polling instead: " + e);
             slots.release();
-            mistrustAll();
-            baton.giveUp();
-        } finally {
-            queued.remove(baton);
-            ring.run();
+            return Optional.empty();
         }
-    }
-
-    private void mistrustAll() {
-        mistrustedAllUntil = time.nanoTime() + MISTRUST.toNanos();
     }
 
     /** The lock was free, and its baton did not come. */

@@ -348,13 +348,19 @@ final class RowStore implements RingingStore, DowngradingStore, TokenRaisingStor
                 bells.stands(name, seen.waiting().ahead(client, Kind.of(request.demand())));
                 listenForTurn();
             }
-            Duration pause = isHearing() && bells.isStanding(name) ? LONGEST_PAUSE : bells.pause(name);
-            if (client.equals(Line.RELAY) && pause.compareTo(LONGEST_PAUSE_WITH_BATON) > 0) {
-                pause = LONGEST_PAUSE_WITH_BATON;
-            }
+            Duration pause = pause(name, client);
             timeLeft = seen.isHeld() && timeLeft.compareTo(pause) < 0 ? timeLeft : pause;
         }
         return new Answer.Refused(Optional.of(timeLeft), seen.reason());
+    }
+
+    private Duration pause(String name, String client) {
+        if (isHearing() && bells.isStanding(name)) {
+            return LONGEST_PAUSE;
+        }
+        Duration pause = bells.pause(name);
+        boolean tooLong = client.equals(Line.RELAY) && pause.compareTo(LONGEST_PAUSE_WITH_BATON) > 0;
+        return tooLong ? LONGEST_PAUSE_WITH_BATON : pause;
     }
 
     private void listenForTurn() {
