@@ -12,9 +12,10 @@ import java.util.regex.Pattern;
  */
 final class Redaction {
 
-    private static final Pattern USER_INFO = Pattern.compile("//[^/?#\\s]*@");
-    /** The same in what is not quite a URI. */
-    private static final Pattern USER_AND_PASSWORD = Pattern.compile("[^\\s/:'\"]+:[^\\s/'\"]+@");
+    /** Up to the last one: a password may have any character that somebody forgot to escape. */
+    private static final Pattern USER_INFO = Pattern.compile("//\\S*@");
+    /** The same in what is not quite a URI, and not a path. */
+    private static final Pattern USER_AND_PASSWORD = Pattern.compile("[^\\s/:'\"]+:(?!/)[^\\s'\"]+@");
 
     private static final Pattern SECRET_VALUE =
             Pattern.compile("(?i)((?:password|passwd|pwd|secret|token)[a-z]*=)[^&;\\s'\"]*");

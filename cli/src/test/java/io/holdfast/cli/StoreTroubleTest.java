@@ -78,6 +78,16 @@ class StoreTroubleTest {
                 "redis://app:canary-7f3a@localhost ls",
                 "ls --store nowhere://app:canary-7f3a@localhost",
                 "ls --store app:canary-7f3a@localhost",
+                "ls --store app:x/canary-7f3a@localhost",
+                "ls --store redis://app:x/canary-7f3a@localhost",
+                "ls --store redis://app:canary-7f3a/x@localhost",
+                "ls --store redis://app:x?canary-7f3a@localhost",
+                "ls --store redis://app:1?canary-7f3a@localhost",
+                "ls --store etcd://app:1/canary-7f3a@localhost",
+                "ls --store nowhere://app:x#canary-7f3a@localhost",
+                "ls --sotre redis://app:x/canary-7f3a@localhost",
+                "ls --sotre redis://app:x?canary-7f3a@localhost",
+                "ls --sotre redis://app:x#canary-7f3a@localhost",
                 "ls --store memory:x?password=canary-7f3a",
                 "run --store nowhere://app:canary-7f3a@h/p?x=canary-7f3a --json job -- true"
             })

@@ -27,7 +27,8 @@ public final class StoreUri {
     private static final Pattern AMOUNT = Pattern.compile("(\\d+)(ms|s|m|h|d)");
     private static final Pattern SECRET_VALUE =
             Pattern.compile("(?i)((?:password|passwd|pwd|secret|token)[a-z]*=)[^&;]*");
-    private static final Pattern USER_INFO = Pattern.compile("//[^/?#]*@");
+    /** Up to the last one: a password may have any character that somebody forgot to escape. */
+    private static final Pattern USER_INFO = Pattern.compile("//.*@", Pattern.DOTALL);
 
     private final String raw;
     private final String scheme;
@@ -53,12 +54,15 @@ public final class StoreUri {
         int slash = address.indexOf('/', 2);
         String authority = slash < 0 ? address.substring(2) : address.substring(2, slash);
         this.path = slash < 0 ? "" : decode(address.substring(slash));
+        if (!authority.isEmpty() && address.indexOf('@', 2 + authority.length()) >= 0) {
+            throw unescaped();
+        }
         int at = authority.lastIndexOf('@');
         String userInfo = at < 0 ? "" : authority.substring(0, at);
         int colon = userInfo.indexOf(':');
         this.user = nonEmpty(colon < 0 ? userInfo : userInfo.substring(0, colon));
         this.password = colon < 0 ? Optional.empty() : nonEmpty(userInfo.substring(colon + 1));
-        this.hosts = parseHosts(authority.substring(at + 1));
+        this.hosts = parseHosts(authority.substring(at + 1), rest.substring(2 + authority.length()));
     }
 
     /** @throws IllegalArgumentException naming what is wrong, without credentials */
@@ -128,6 +132,9 @@ public final class StoreUri {
     /** Rejects parameters that are not in {@code known}, so that a typing error does not go unnoticed. */
     public void requireParametersIn(Set<String> known) {
         for (String parameter : parameters.keySet()) {
+            if (parameter.contains("@")) {
+                throw unescaped();
+            }
             if (!known.contains(parameter)) {
                 throw new IllegalArgumentException("unknown parameter '" + parameter + "' in " + this
                         + (known.isEmpty() ? ": it takes none" : "; known are " + new TreeSet<>(known)));
@@ -146,11 +153,16 @@ public final class StoreUri {
         return SECRET_VALUE.matcher(withoutUser).replaceAll("$1***");
     }
 
-    private List<HostPort> parseHosts(String authority) {
+    private List<HostPort> parseHosts(String authority, String behind) {
         List<HostPort> parsed = new ArrayList<>();
         if (!authority.isEmpty()) {
             for (String host : authority.split(",", -1)) {
-                parsed.add(parseHost(host));
+                try {
+                    parsed.add(parseHost(host));
+                } catch (IllegalArgumentException e) {
+                    // What looks like a host may be the first half of a password, and must not be named.
+                    throw behind.contains("@") ? unescaped() : e;
+                }
             }
         }
         return List.copyOf(parsed);
@@ -212,9 +224,15 @@ public final class StoreUri {
         }
     }
 
+    private IllegalArgumentException unescaped() {
+        return new IllegalArgumentException("the hosts of " + this
+                + " cannot be told from its user and password: write / as %2F, ? as %3F, # as %23 and @ as %40 in those,"
+                + " and @ as %40 behind the hosts");
+    }
+
     private IllegalArgumentException wrong(String parameter, String value, String expected) {
-        return new IllegalArgumentException(
-                "parameter '" + parameter + "' in " + this + " must be " + expected + ", not '" + value + "'");
+        return new IllegalArgumentException("parameter '" + parameter + "' in " + this + " must be " + expected
+                + ", not '" + value.substring(value.lastIndexOf('@') + 1) + "'");
     }
 
     private static Optional<String> nonEmpty(String text) {

@@ -49,6 +49,8 @@ class StoreUriTest {
                 "redis://:" + CANARY + "@localhost",
                 "redis://joe:" + CANARY + "@localhost/0",
                 "redis://joe:a@" + CANARY + "@localhost/0",
+                "redis://joe:pa#" + CANARY + "@localhost/0",
+                "redis://localhost/0?prefix=" + CANARY + "@x",
                 "jdbc:mariadb://localhost/db?user=joe&password=" + CANARY,
                 "jdbc:postgresql://localhost/db?sslpassword=" + CANARY,
                 "etcd://joe:" + CANARY + "@h1,h2?authToken=" + CANARY
@@ -62,6 +64,39 @@ class StoreUriTest {
                         .requireParametersIn(Set.of("user", "password", "sslpassword", "authToken")))
                 .withMessageContaining("zzz")
                 .satisfies(e -> assertThat(e.getMessage()).doesNotContain(CANARY));
+    }
+
+    @ParameterizedTest
+    @ValueSource(
+            strings = {
+                "redis://joe:pa/" + CANARY + "@localhost",
+                "redis://joe:" + CANARY + "/ss@localhost",
+                "redis://joe:pa?" + CANARY + "@localhost",
+                "redis://joe:" + CANARY + "?ss@localhost",
+                "redis://joe:pa#" + CANARY + "/ss@localhost",
+                "redis://:" + CANARY + "/ss@localhost",
+                "redis://" + CANARY + ":pa/ss@localhost",
+                "redis://" + CANARY + "/ss@localhost",
+                "redis://joe:1234/" + CANARY + "@localhost",
+                "redis://joe:1234?" + CANARY + "@localhost",
+                "redis://joe:1234?timeout=" + CANARY + "@localhost"
+            })
+    void credentialsThatWereNotEscapedAreNotShownEither(String text) {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> {
+                    StoreUri uri = StoreUri.parse(text);
+                    uri.requireParametersIn(Set.of("timeout"));
+                    uri.duration("timeout");
+                })
+                .withMessageContaining("@localhost")
+                .satisfies(e -> assertThat(e.getMessage()).doesNotContain(CANARY));
+    }
+
+    @Test
+    void passwordThatWasNotEscapedIsToldFromAPort() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> StoreUri.parse("redis://joe:pa/ss@localhost"))
+                .withMessageContaining("%2F");
     }
 
     @Test
