@@ -89,8 +89,7 @@ final class MemoryLine {
         if (place == null) {
             return false;
         }
-        long expires = now + ttl.toNanos();
-        place.expiresNanos = expires - place.expiresNanos > 0 ? expires : place.expiresNanos;
+        place.lastAtLeast(now + ttl.toNanos());
         place.heardNanos = now;
         return true;
     }
@@ -118,8 +117,7 @@ final class MemoryLine {
             return false;
         }
         place.request = shared;
-        long expires = now + shared.ttl().toNanos();
-        place.expiresNanos = expires - place.expiresNanos > 0 ? expires : place.expiresNanos;
+        place.lastAtLeast(now + shared.ttl().toNanos());
         return true;
     }
 
@@ -222,8 +220,15 @@ final class MemoryLine {
             standing = Standing.HOLDING;
             token = newToken;
             sinceNanos = now;
-            expiresNanos = now + request.ttl().toNanos();
+            lastAtLeast(now + request.ttl().toNanos());
             return new Grant(request, newToken, request.ttl(), now);
+        }
+
+        /** Never shortens: another request may have extended it whose clock was read later. */
+        void lastAtLeast(long untilNanos) {
+            if (untilNanos - expiresNanos > 0) {
+                expiresNanos = untilNanos;
+            }
         }
 
         /** Taken by nobody until then. */

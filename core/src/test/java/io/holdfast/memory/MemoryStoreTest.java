@@ -5,12 +5,15 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.holdfast.Demand;
 import io.holdfast.LockView;
 import io.holdfast.ManualTime;
+import io.holdfast.spi.Answer;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.Grant;
 import io.holdfast.spi.OwnerId;
 import io.holdfast.spi.QueueingStore;
+import io.holdfast.spi.RenewalRequest;
 import io.holdfast.spi.Request;
 import io.holdfast.spi.StoreContext;
+import io.holdfast.spi.Ticket;
 import io.holdfast.spi.TicketListener;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -74,6 +77,36 @@ class MemoryStoreTest {
 
         store.enqueue(request(3, TTL), SILENT, deadline);
         assertThat(alarms).hasSize(1);
+    }
+
+    @Test
+    @DisplayName("P1 a pushed grant lasts as long as its base says though the release looked at the clock before")
+    void pushedGrantLastsAsLongAsItsBaseSaysThoughTheReleaseLookedAtTheClockBefore() {
+        Grant held = ((Answer.Granted) store.attempt(request(1, Duration.ofDays(1)), deadline)).grant();
+        List<Grant> pushed = new ArrayList<>();
+        Ticket ticket = ((Answer.Queued) store.enqueue(request(2, TTL), pushesTo(pushed), deadline)).ticket();
+
+        Duration heartbeat = TTL.dividedBy(2);
+        time.advance(heartbeat);
+        store.renew(List.of(new RenewalRequest(ticket, TTL)), deadline);
+        time.advance(heartbeat.negated());
+        store.release(held, Duration.ZERO, deadline);
+
+        long promised = pushed.get(0).baseNanos() + pushed.get(0).ttl().toNanos();
+        time.advance(Duration.ofNanos(promised - time.nanoTime() - 1));
+        assertThat(store.view("orders", deadline).isHeld()).isTrue();
+    }
+
+    private static TicketListener pushesTo(List<Grant> grants) {
+        return new TicketListener() {
+            @Override
+            public void granted(Grant grant) {
+                grants.add(grant);
+            }
+
+            @Override
+            public void lost(String reason) {}
+        };
     }
 
     private void ring() {
