@@ -9,6 +9,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /** Passes events to the listeners, one at a time and in order, off the threads they happen on. Thread-safe. */
@@ -45,25 +46,19 @@ final class Events {
         queue.add(event.get());
         if (pending.getAndIncrement() == 0) {
             try {
-                executor.execute(this::deliver);
+                executor.execute(() -> drain(this::tell));
             } catch (RejectedExecutionException e) {
                 LOG.log(Level.WARNING, "Events are not delivered: the executor takes no work", e);
-                queue.clear();
-                pending.set(0);
+                drain(unheard -> {});
             }
         }
     }
 
-    private void deliver() {
-        int missed = 1;
+    /** Run by one at a time: whoever makes {@code pending} more than nothing starts it, and it ends at nothing. */
+    private void drain(Consumer<LockEvent> use) {
         do {
-            LockEvent event = queue.poll();
-            while (event != null) {
-                tell(event);
-                event = queue.poll();
-            }
-            missed = pending.addAndGet(-missed);
-        } while (missed != 0);
+            use.accept(queue.remove());
+        } while (pending.decrementAndGet() != 0);
     }
 
     private void tell(LockEvent event) {
