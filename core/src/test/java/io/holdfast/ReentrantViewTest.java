@@ -1,9 +1,12 @@
 package io.holdfast;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Lock;
+import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -43,6 +46,33 @@ class ReentrantViewTest {
 
         read.unlock();
         assertThat(lock.inspect().isHeld()).isFalse();
+    }
+
+    @Test
+    void interruptThatCameBeforeIsHonouredWhenLockingAgain() {
+        write.lock();
+
+        assertInterrupted(write::lockInterruptibly);
+        assertInterrupted(() -> write.tryLock(1, TimeUnit.SECONDS));
+
+        write.unlock();
+        assertThat(lock.inspect().isHeld()).isFalse();
+    }
+
+    @Test
+    void interruptThatCameBeforeIsHonouredWithoutAnyTimeToWait() {
+        assertInterrupted(() -> write.tryLock(0, TimeUnit.SECONDS));
+
+        assertThat(lock.inspect().isHeld()).isFalse();
+    }
+
+    private static void assertInterrupted(ThrowingCallable locking) {
+        Thread.currentThread().interrupt();
+        try {
+            assertThatExceptionOfType(InterruptedException.class).isThrownBy(locking);
+        } finally {
+            Thread.interrupted();
+        }
     }
 
     @Test

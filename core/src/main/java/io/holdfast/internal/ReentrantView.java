@@ -32,6 +32,7 @@ final class ReentrantView implements Lock {
 
     @Override
     public void lockInterruptibly() throws InterruptedException {
+        requireNoInterrupt();
         if (!enterAgain()) {
             own(SyncDriver.acquire(client, terms, Patience.ENDLESS, client.never()));
         }
@@ -45,6 +46,7 @@ final class ReentrantView implements Lock {
 
     @Override
     public boolean tryLock(long wait, TimeUnit unit) throws InterruptedException {
+        requireNoInterrupt();
         if (enterAgain()) {
             return true;
         }
@@ -75,6 +77,12 @@ final class ReentrantView implements Lock {
     @Override
     public Condition newCondition() {
         throw new UnsupportedOperationException("distributed locks have no conditions");
+    }
+
+    private void requireNoInterrupt() throws InterruptedException {
+        if (Thread.interrupted()) {
+            throw new InterruptedException("interrupted before locking '" + terms.name() + "'");
+        }
     }
 
     private boolean enterAgain() {
