@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
+import io.holdfast.spi.Deadline;
+import io.holdfast.spi.Grant;
 import io.holdfast.spi.StoreContext;
 import java.time.Duration;
 import java.util.List;
@@ -14,6 +16,7 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -115,6 +118,67 @@ class UnexpectedFailuresTest {
             timer.at(client.time.nanoTime(), later::countDown);
 
             assertThat(later.await(10, TimeUnit.SECONDS)).isTrue();
+        }
+    }
+
+    @Test
+    @DisplayName("P4 an error during a renewal is followed by another try")
+    void errorDuringARenewalIsFollowedByAnotherTry() throws InterruptedException {
+        try (ManualClient client = new ManualClient()) {
+            Lease lease = client.lock("orders").acquire();
+            CountDownLatch failed = new CountDownLatch(1);
+            client.store.beforeAnswer = () -> {
+                client.store.beforeAnswer = () -> {};
+                failed.countDown();
+                missingClass();
+            };
+            client.time.advance(TTL.dividedBy(3));
+            assertThat(failed.await(10, TimeUnit.SECONDS)).isTrue();
+
+            client.passUntil(Duration.ofMillis(100), () -> lease.remaining().compareTo(TTL.minusSeconds(1)) > 0);
+
+            lease.requireValid();
+        }
+    }
+
+    @Test
+    @DisplayName("P7 an error while cleaning up is followed by another try")
+    void errorWhileCleaningUpIsFollowedByAnotherTry() throws InterruptedException {
+        try (ManualClient client = new ManualClient()) {
+            Lease lease = client.lock("orders").acquire();
+            AtomicInteger tries = new AtomicInteger();
+            client.store.beforeRelease = () -> {
+                switch (tries.getAndIncrement()) {
+                    case 0 -> throw new StoreUnavailableException("orders", "away for a moment");
+                    case 1 -> missingClass();
+                    default -> {}
+                }
+            };
+
+            assertThat(lease.release()).isEqualTo(ReleaseResult.PENDING);
+
+            client.passUntil(Duration.ofMillis(50), () -> client.store.releases.get() == 1);
+        }
+    }
+
+    @Test
+    @DisplayName("P7 a grant pushed to a waiter and followed by an error is given back")
+    void grantPushedToAWaiterAndFollowedByAnErrorIsGivenBack() {
+        try (ManualClient client = new ManualClient()) {
+            Grant elsewhere = client.holdElsewhere("orders");
+            CompletableFuture<Lease> waiting = client.holdfast
+                    .lock("orders", ManualClient.OPTIONS.withRenewal(Renewal.NONE))
+                    .acquireAsync();
+            await().until(() -> !client.lock("orders").inspect().waiters().isEmpty());
+            client.store.beforeAnswer = () -> {
+                client.store.beforeAnswer = () -> {};
+                missingClass();
+            };
+
+            client.store.inner().release(elsewhere, Duration.ZERO, Deadline.after(client.time, TTL));
+
+            assertThat(waiting).failsWithin(Duration.ofSeconds(10));
+            await().until(() -> !client.isHeld("orders"));
         }
     }
 

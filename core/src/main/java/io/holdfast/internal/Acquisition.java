@@ -409,6 +409,9 @@ final class Acquisition extends Gate.Entry<Holding> {
         } catch (RuntimeException e) {
             client.errands().release(grant);
             rideOut(e);
+        } catch (Error e) {
+            client.errands().release(grant);
+            throw e;
         }
     }
 

@@ -135,7 +135,7 @@ final class Errands {
                     return;
                 }
                 lookedOnce = true;
-            } catch (RuntimeException e) {
+            } catch (RuntimeException | Error e) {
                 LOG.log(Level.DEBUG, () -> "Cleaning up lock '" + request.name() + "' failed, trying again: " + e);
                 again = Math.min(again, retryNanos);
                 retryNanos *= 2;

@@ -162,7 +162,8 @@ final class Keeper {
             }
         } catch (LockException e) {
             answers = unsettled(batch.size(), e);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
+            // Also what a store should not throw: whatever happens, the lease is renewed again.
             String lock = requests.get(0).claim().request().name();
             answers = unsettled(batch.size(), new StoreUnavailableException(lock, "the renewal failed", e));
         }
