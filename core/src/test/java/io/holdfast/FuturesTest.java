@@ -1,11 +1,14 @@
 package io.holdfast;
 
+import static io.holdfast.ManualClient.TTL;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -33,6 +36,37 @@ class FuturesTest {
 
             assertThat(CompletableFuture.allOf(all.toArray(CompletableFuture[]::new)))
                     .succeedsWithin(Duration.ofSeconds(20));
+        }
+    }
+
+    @Test
+    @DisplayName("P5 continuations that block do not keep the news of a loss waiting")
+    void continuationsThatBlockDoNotKeepTheNewsOfALossWaiting() throws Exception {
+        CountDownLatch unblock = new CountDownLatch(1);
+        try (ManualClient client = new ManualClient()) {
+            CompletableFuture<Loss> told = new CompletableFuture<>();
+            client.lock("orders").acquire().onLost(told::complete);
+            int moreThanThreads = 4 * Runtime.getRuntime().availableProcessors() + 4;
+            for (int i = 0; i < moreThanThreads; i++) {
+                client.lock("blocked-" + i).acquireAsync().thenRun(() -> awaitQuietly(unblock));
+            }
+            await().until(() -> client.holdfast.locks("blocked-").size() == moreThanThreads);
+            client.store.network = FaultyStore.Network.DOWN;
+
+            client.time.advance(TTL);
+
+            assertThat(told).succeedsWithin(Duration.ofSeconds(10));
+            unblock.countDown();
+        } finally {
+            unblock.countDown();
+        }
+    }
+
+    private static void awaitQuietly(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
         }
     }
 

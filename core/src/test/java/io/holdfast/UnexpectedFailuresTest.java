@@ -183,6 +183,40 @@ class UnexpectedFailuresTest {
     }
 
     @Test
+    @DisplayName("P7 a future completes though the executor takes no callback")
+    void futureCompletesThoughTheExecutorTakesNoCallback() {
+        AtomicBoolean took = new AtomicBoolean();
+        try (ManualClient client = new ManualClient(builder -> builder.executor(task -> {
+            if (took.getAndSet(true)) {
+                throw new RejectedExecutionException("takes one task only");
+            }
+            CompletableFuture.runAsync(task);
+        }))) {
+            CompletableFuture<Lease> future = client.lock("orders").acquireAsync();
+
+            assertThat(future).succeedsWithin(Duration.ofSeconds(10)).matches(Lease::isValid);
+        }
+    }
+
+    @Test
+    @DisplayName("P5 a holder is told of a loss though the executor takes no callback")
+    void holderIsToldOfALossThoughTheExecutorTakesNoCallback() throws InterruptedException {
+        try (ManualClient client = new ManualClient(builder -> builder.executor(task -> {
+            throw new RejectedExecutionException("takes nothing");
+        }))) {
+            List<Loss> losses = new CopyOnWriteArrayList<>();
+            Lease lease = client.lock("orders").acquire();
+            lease.onLost(losses::add);
+            client.store.network = FaultyStore.Network.DOWN;
+
+            client.time.advance(TTL);
+
+            await().untilAsserted(
+                            () -> assertThat(losses).extracting(Loss::reason).containsExactly(LossReason.EXPIRED));
+        }
+    }
+
+    @Test
     void eventsGoOnOnceTheExecutorTakesWorkAgain() throws InterruptedException {
         AtomicBoolean full = new AtomicBoolean(true);
         List<LockEvent> heard = new CopyOnWriteArrayList<>();

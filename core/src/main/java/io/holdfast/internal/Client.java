@@ -10,6 +10,7 @@ import io.holdfast.LockAdministration;
 import io.holdfast.LockOptions;
 import io.holdfast.LockView;
 import io.holdfast.LockView.Origin;
+import io.holdfast.Loss;
 import io.holdfast.LossReason;
 import io.holdfast.MultiLock;
 import io.holdfast.spi.Deadline;
@@ -64,7 +65,8 @@ public final class Client implements Holdfast {
     private final EarlyLosses earlyLosses = new EarlyLosses();
     private final List<ExecutorService> ownExecutors;
     private final Executor tasks;
-    private final Executor callbacks;
+    private final Callbacks callbacks;
+    private final Callbacks lossCallbacks;
     private final ClientTimer timer;
     private final Lanes lanes;
     private final LockStore store;
@@ -78,18 +80,15 @@ public final class Client implements Holdfast {
         this.sites = new LockSites(settings.time());
         this.never = Deadline.never(settings.time());
         String threads = "holdfast-" + settings.clientName() + "-";
-        if (settings.executor().isPresent()) {
-            this.ownExecutors = List.of();
-            this.tasks = settings.executor().get();
-            this.callbacks = tasks;
-        } else {
-            ExecutorService ownTasks = Executors.forTasks(threads + "task");
-            ExecutorService ownCallbacks = Executors.forCallbacks(threads + "callback");
-            this.ownExecutors = List.of(ownTasks, ownCallbacks);
-            this.tasks = ownTasks;
-            this.callbacks = ownCallbacks;
-        }
-        this.events = new Events(settings.listeners(), callbacks);
+        ExecutorService ownTasks = Executors.forTasks(threads + "task");
+        ExecutorService ownCallbacks = Executors.forCallbacks(threads + "callback");
+        // Apart, so that continuations of futures that block do not keep the news of a loss waiting.
+        ExecutorService ownLossCallbacks = Executors.forCallbacks(threads + "loss");
+        this.ownExecutors = List.of(ownTasks, ownCallbacks, ownLossCallbacks);
+        this.tasks = settings.executor().orElse(ownTasks);
+        this.callbacks = new Callbacks(settings.executor().orElse(ownCallbacks), ownCallbacks);
+        this.lossCallbacks = new Callbacks(settings.executor().orElse(ownLossCallbacks), ownLossCallbacks);
+        this.events = new Events(settings.listeners(), settings.executor().orElse(ownCallbacks));
         this.timer = new ClientTimer(settings.time(), threads + "timer");
         this.lanes = new Lanes(threads);
         this.store = open();
@@ -341,30 +340,46 @@ public final class Client implements Holdfast {
         return store.view(name, requestDeadline());
     }
 
+    <T extends @Nullable Object> void callBack(Consumer<T> callback, T argument) {
+        callBack(callbacks, callback, argument);
+    }
+
+    void tellLoss(Consumer<Loss> callback, Loss loss) {
+        callBack(lossCallbacks, callback, loss);
+    }
+
     /*
      * A pool that is shut down at the very moment something is handed to it may neither run nor refuse it, as ForkJoinPool does.
      * So close() shuts the pools down only when nobody is between beginRequest and endRequest who began before the client was
      * closed; and who begins later sees that, and calls back here and now.
      */
-    <T extends @Nullable Object> void callBack(Consumer<T> callback, T argument) {
+    private <T extends @Nullable Object> void callBack(Callbacks way, Consumer<T> callback, T argument) {
         Runnable call = () -> {
             try {
                 callback.accept(argument);
-            } catch (RuntimeException e) {
+            } catch (RuntimeException | Error e) {
                 LOG.log(Level.ERROR, "A callback failed on " + argument, e);
             }
         };
         if (life.get() == Life.CLOSED) {
             call.run();
-            return;
+        } else {
+            way.run(call);
         }
-        try {
-            callbacks.execute(call);
-        } catch (RejectedExecutionException e) {
-            if (isClosed()) {
-                call.run();
-            } else {
-                LOG.log(Level.WARNING, "No callback for " + argument + ": the executor takes no more work", e);
+    }
+
+    /** Where callbacks run: the user's executor, and while that takes no more work our own. */
+    private record Callbacks(Executor usual, Executor own) {
+
+        void run(Runnable call) {
+            try {
+                usual.execute(call);
+            } catch (RejectedExecutionException full) {
+                try {
+                    own.execute(call);
+                } catch (RejectedExecutionException closed) {
+                    call.run();
+                }
             }
         }
     }

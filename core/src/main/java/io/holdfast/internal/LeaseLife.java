@@ -123,7 +123,7 @@ final class LeaseLife {
     }
 
     void onLost(Consumer<Loss> callback) {
-        notice.add(callback, client::callBack);
+        notice.add(callback, client::tellLoss);
     }
 
     ReleaseResult release() {
@@ -238,7 +238,7 @@ final class LeaseLife {
 
     private void announce(LossReason reason, String detail) {
         Loss loss = new Loss(name, token, reason, detail);
-        notice.announce(loss, client::callBack);
+        notice.announce(loss, client::tellLoss);
         client.events().publish(() -> new LockEvent.Lost(name, token, loss));
     }
 
