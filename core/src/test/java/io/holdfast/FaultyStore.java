@@ -3,6 +3,7 @@ package io.holdfast;
 import io.holdfast.memory.MemoryStore;
 import io.holdfast.spi.Answer;
 import io.holdfast.spi.Deadline;
+import io.holdfast.spi.DowngradingStore;
 import io.holdfast.spi.Grant;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.QueueingStore;
@@ -23,7 +24,7 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /** The memory store behind a network that can be cut, with hooks around its requests and a count of what crosses it. */
-final class FaultyStore implements QueueingStore {
+final class FaultyStore implements QueueingStore, DowngradingStore {
 
     enum Network {
         UP,
@@ -89,6 +90,11 @@ final class FaultyStore implements QueueingStore {
     @Override
     public Withdrawal withdraw(Request request, Deadline deadline) {
         return send(request.name(), () -> inner.withdraw(request, deadline));
+    }
+
+    @Override
+    public Grant downgrade(Grant exclusive, Deadline deadline) {
+        return send(exclusive.request().name(), () -> ((DowngradingStore) inner).downgrade(exclusive, deadline));
     }
 
     @Override

@@ -411,18 +411,22 @@ public final class Client implements Holdfast {
     }
 
     private void lost(OwnerId owner, LossReason reason, String detail) {
-        Kept claim = keeper.find(owner);
-        if (claim == null) {
+        if (!tellKept(owner, reason, detail)) {
             // The grant may be on its way through the engine: whoever registers it looks here afterwards.
             earlyLosses.put(owner, new EarlyLosses.EarlyLoss(reason, detail));
-            claim = keeper.find(owner);
-            if (claim == null) {
-                return;
+            if (tellKept(owner, reason, detail)) {
+                earlyLosses.remove(owner);
             }
-            earlyLosses.remove(owner);
+        }
+    }
+
+    private boolean tellKept(OwnerId owner, LossReason reason, String detail) {
+        Kept claim = keeper.find(owner);
+        if (claim == null || !claim.gone(reason, detail)) {
+            return false;
         }
         keeper.drop(claim);
-        claim.gone(reason, detail);
+        return true;
     }
 
     /** To be asked once a grant is kept: the store may have reported its loss a moment before. */

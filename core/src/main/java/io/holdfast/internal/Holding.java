@@ -253,13 +253,11 @@ final class Holding implements Kept {
     }
 
     @Override
-    public void gone(LossReason reason, String detail) {
+    public boolean gone(LossReason reason, String detail) {
         standing = Standing.GONE;
         LeaseLife lease = user;
         // Without a lease it lies at the gate: whoever inherits it sees that it is not surely valid.
-        if (lease != null) {
-            lease.lose(reason, detail);
-        }
+        return lease == null || lease.lose(reason, detail);
     }
 
     @Override

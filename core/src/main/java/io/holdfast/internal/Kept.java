@@ -34,8 +34,8 @@ interface Kept {
 
     void failing(LockException cause);
 
-    /** The store says it is no more. */
-    void gone(LossReason reason, String detail);
+    /** The store says it is no more. False if this has nobody to tell, since another is about to take its place. */
+    boolean gone(LossReason reason, String detail);
 
     /** The local end has come. Runs on the timer thread: no I/O. */
     void ended();

@@ -153,9 +153,10 @@ final class LeaseLife {
         }
     }
 
-    void lose(LossReason reason, String detail) {
+    /** False if it had ended before. */
+    boolean lose(LossReason reason, String detail) {
         if (!state.lose()) {
-            return;
+            return false;
         }
         forgetHandle();
         announce(reason, detail);
@@ -165,6 +166,7 @@ final class LeaseLife {
             holding.endInBackground(linger());
         }
         acquisition.leaveGate();
+        return true;
     }
 
     /**

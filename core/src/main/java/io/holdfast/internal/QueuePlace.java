@@ -136,8 +136,9 @@ final class QueuePlace implements TicketListener, Kept {
     }
 
     @Override
-    public void gone(LossReason reason, String detail) {
+    public boolean gone(LossReason reason, String detail) {
         lost(detail);
+        return !(news.get() instanceof Arrived);
     }
 
     @Override

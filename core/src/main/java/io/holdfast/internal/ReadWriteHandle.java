@@ -65,7 +65,9 @@ final class ReadWriteHandle implements DistributedReadWriteLock {
         Acquisition inside = life.acquisition().downgraded(sharedTerms);
         LeaseLife next = new LeaseLife(client, shared, inside, client.time().nanoTime());
         client.keeper().keep(shared);
-        return next.newHandle();
+        HeldLease lease = next.newHandle();
+        client.loseIfReportedBefore(shared);
+        return lease;
     }
 
     private boolean isWriteLeaseOfThis(LeaseLife life) {
