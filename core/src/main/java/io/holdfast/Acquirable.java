@@ -9,7 +9,8 @@ import java.util.concurrent.CompletableFuture;
  * Something that is acquired before work and released after it.
  *
  * <p>Waiting calls honour interrupts, and a call that ends without a lease, for whatever reason, leaves nothing held
- * and no place in a queue. Futures complete on the client's executor; cancelling one leaves the queue.
+ * and no place in a queue. Futures complete on the client's executor; cancelling one, or completing it in another
+ * way, leaves the queue.
  *
  * @param <H> what an acquisition returns
  */

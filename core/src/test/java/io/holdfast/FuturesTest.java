@@ -10,9 +10,16 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Named;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
+import org.junit.jupiter.params.provider.MethodSource;
 
 @DisplayName("Acquisitions as futures")
 @Timeout(60)
@@ -60,6 +67,53 @@ class FuturesTest {
         } finally {
             unblock.countDown();
         }
+    }
+
+    static Stream<Arguments> outsideCompletions() {
+        return Stream.of(
+                outside("cancel", future -> future.cancel(true)),
+                outside("orTimeout", future -> future.orTimeout(1, TimeUnit.MILLISECONDS)),
+                outside("completeExceptionally", future -> future.completeExceptionally(new IllegalStateException())),
+                outside("completeAsync", future -> future.completeAsync(() -> null)));
+    }
+
+    private static Arguments outside(String name, Consumer<CompletableFuture<?>> completion) {
+        return Arguments.of(Named.of(name, completion));
+    }
+
+    @ParameterizedTest
+    @MethodSource("outsideCompletions")
+    @DisplayName("P7 a future that somebody else completes leaves the queue")
+    void futureThatSomebodyElseCompletesLeavesTheQueue(Consumer<CompletableFuture<?>> completion) {
+        try (ManualClient client = new ManualClient()) {
+            client.holdElsewhere("orders");
+            CompletableFuture<Lease> waiting = client.lock("orders").acquireAsync();
+            await().until(() -> waiters(client, "orders") == 1);
+
+            completion.accept(waiting);
+
+            await().until(() -> waiters(client, "orders") == 0);
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("outsideCompletions")
+    @DisplayName("P7 a future of several locks that somebody else completes leaves nothing")
+    void futureOfSeveralLocksThatSomebodyElseCompletesLeavesNothing(Consumer<CompletableFuture<?>> completion) {
+        try (ManualClient client = new ManualClient()) {
+            client.holdElsewhere("orders");
+            CompletableFuture<MultiLease> waiting =
+                    client.holdfast.lockAll("first", "orders").acquireAsync();
+            await().until(() -> waiters(client, "orders") == 1);
+
+            completion.accept(waiting);
+
+            await().until(() -> waiters(client, "orders") == 0 && !client.isHeld("first"));
+        }
+    }
+
+    private static int waiters(ManualClient client, String name) {
+        return client.lock(name).inspect().waiters().size();
     }
 
     private static void awaitQuietly(CountDownLatch latch) {

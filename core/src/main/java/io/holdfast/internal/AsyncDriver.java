@@ -11,7 +11,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Drives an acquisition in short steps on the client's executor; between them nothing but an alarm remembers it. As a
- * future it completes with the lease, in the caller's form of it; cancelling it leaves the queue.
+ * future it completes with the lease, in the caller's form of it; if somebody else completes it, it leaves the queue.
  */
 final class AsyncDriver<T> extends CompletableFuture<T> implements Runnable {
 
@@ -20,7 +20,7 @@ final class AsyncDriver<T> extends CompletableFuture<T> implements Runnable {
     private final Function<@Nullable HeldLease, T> form;
     private final AtomicInteger wakes = new AtomicInteger();
     private @Nullable Alarm alarm;
-    private boolean over; // its outcome is on the way to the future: a late wake must not make another
+    private volatile boolean over; // its outcome is on the way to the future: a late wake must not make another
 
     private AsyncDriver(
             Client client,
@@ -40,17 +40,16 @@ final class AsyncDriver<T> extends CompletableFuture<T> implements Runnable {
             Deadline deadline,
             Function<@Nullable HeldLease, T> form) {
         AsyncDriver<T> driver = new AsyncDriver<>(client, terms, patience, deadline, form);
+        driver.whenComplete((outcome, failure) -> driver.endIfNotOver());
         driver.wake();
         return driver;
     }
 
-    @Override
-    public boolean cancel(boolean mayInterruptIfRunning) {
-        boolean cancelled = super.cancel(mayInterruptIfRunning);
-        if (cancelled) {
+    /** Cancelled, timed out or completed by somebody else: nobody waits any more. */
+    private void endIfNotOver() {
+        if (!over) {
             wake();
         }
-        return cancelled;
     }
 
     /** One step at a time: wakes during a step make it run once more. */
@@ -84,18 +83,18 @@ final class AsyncDriver<T> extends CompletableFuture<T> implements Runnable {
             acquisition.abandon("cancelled");
             return;
         }
-        over = true;
         client.beginRequest();
         try {
             if (acquisition.advance()) {
+                over = true;
                 HeldLease lease = acquisition.takeLease();
                 // User code hangs on this future: it runs among the callbacks and never keeps other futures waiting.
                 client.callBack(this::deliver, lease);
             } else {
-                over = false;
                 alarm = client.timer().at(acquisition.wakeAtNanos(), this::wake);
             }
         } catch (RuntimeException | Error e) {
+            over = true;
             client.callBack(this::completeExceptionally, e);
         } finally {
             client.endRequest();

@@ -116,18 +116,17 @@ final class MultiLockHandle implements MultiLock {
         }
 
         Chain<T> start() {
+            whenComplete((outcome, failure) -> endStep());
             next();
             return this;
         }
 
-        @Override
-        public boolean cancel(boolean mayInterruptIfRunning) {
-            boolean cancelled = super.cancel(mayInterruptIfRunning);
+        /** Whoever completes it, nobody waits any more. */
+        private void endStep() {
             CompletableFuture<Optional<Lease>> step = current;
             if (step != null) {
-                step.cancel(mayInterruptIfRunning);
+                step.cancel(true);
             }
-            return cancelled;
         }
 
         private void next() {
@@ -142,7 +141,7 @@ final class MultiLockHandle implements MultiLock {
             CompletableFuture<Optional<Lease>> step = locks.get(taken.size()).acquireAsync(patience, deadline);
             current = step;
             step.whenComplete(this::settle);
-            if (isCancelled()) {
+            if (isDone()) {
                 step.cancel(true);
             }
         }
