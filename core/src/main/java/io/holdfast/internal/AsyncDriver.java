@@ -102,7 +102,9 @@ final class AsyncDriver<T> extends CompletableFuture<T> implements Runnable {
     }
 
     private void deliver(@Nullable HeldLease lease) {
-        if (!complete(form.apply(lease)) && lease != null) {
+        // The form may tell others of the lease, so it is made only for one who still waits.
+        boolean delivered = !isDone() && complete(form.apply(lease));
+        if (!delivered && lease != null) {
             lease.release();
         }
     }

@@ -117,7 +117,7 @@ final class ElectionHandle implements Election {
         electedCallbacks.forEach(callback -> client.callBack(callback::accept, lease.token()));
         lease.onLost(loss -> {
             leadership.compareAndSet(lease, null);
-            deposedCallbacks.forEach(callback -> callback.accept(loss));
+            deposedCallbacks.forEach(callback -> client.tellLoss(callback, loss));
         });
         return lease.token();
     }
