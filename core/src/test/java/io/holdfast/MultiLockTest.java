@@ -39,6 +39,12 @@ class MultiLockTest {
     }
 
     @Test
+    void waitWithALimitBeginsAnewWhenOneIsLostMeanwhile() throws Exception {
+        assertValidThoughTheFirstIsLostMeanwhile(
+                all -> Background.run(() -> all.tryAcquire(Duration.ofHours(1)).orElseThrow()));
+    }
+
+    @Test
     @DisplayName("P1 all are held when their future completes")
     void allAreHeldWhenTheirFutureCompletes() throws Exception {
         assertValidThoughTheFirstIsLostMeanwhile(MultiLock::acquireAsync);

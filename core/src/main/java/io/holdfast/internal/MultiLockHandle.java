@@ -11,6 +11,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -36,18 +37,13 @@ final class MultiLockHandle implements MultiLock {
 
     @Override
     public MultiLease acquire() throws InterruptedException {
-        while (true) {
-            Optional<MultiLease> all = take(lock -> Optional.of(lock.acquire()));
-            if (all.isPresent()) {
-                return all.get();
-            }
-        }
+        return take(lock -> Optional.of(lock.acquire()), () -> true).orElseThrow();
     }
 
     @Override
     public Optional<MultiLease> tryAcquire() {
         try {
-            return take(DistributedLock::tryAcquire);
+            return take(DistributedLock::tryAcquire, () -> false);
         } catch (InterruptedException e) {
             throw new AssertionError("asking once does not wait", e);
         }
@@ -60,7 +56,9 @@ final class MultiLockHandle implements MultiLock {
         }
         Deadline deadline = Deadline.after(client.time(), maxWait);
         // The time is for all of them together: none is asked for once it is over.
-        return take(lock -> deadline.hasPassed() ? Optional.empty() : lock.tryAcquire(deadline.remaining()));
+        return take(
+                lock -> deadline.hasPassed() ? Optional.empty() : lock.tryAcquire(deadline.remaining()),
+                () -> !deadline.hasPassed());
     }
 
     @Override
@@ -78,10 +76,22 @@ final class MultiLockHandle implements MultiLock {
         Optional<Lease> acquire(DistributedLock lock) throws InterruptedException;
     }
 
-    /** Empty if one could not be had, or was lost before the last was. */
-    private Optional<MultiLease> take(Way way) throws InterruptedException {
+    /** Empty if one could not be had, or was lost before the last was and there is no time to begin anew. */
+    private Optional<MultiLease> take(Way way, BooleanSupplier mayBeginAnew) throws InterruptedException {
+        Optional<MultiLease> all;
+        do {
+            all = takeOnce(way);
+            if (all.isEmpty() || all.get().isValid()) {
+                return all;
+            }
+            all.get().release();
+        } while (mayBeginAnew.getAsBoolean());
+        return Optional.empty();
+    }
+
+    /** All, though some may be lost by now, or empty if one could not be had. */
+    private Optional<MultiLease> takeOnce(Way way) throws InterruptedException {
         List<Lease> taken = new ArrayList<>();
-        boolean all = false;
         try {
             for (DistributedLock lock : locks) {
                 Optional<Lease> lease = way.acquire(lock);
@@ -90,11 +100,9 @@ final class MultiLockHandle implements MultiLock {
                 }
                 taken.add(lease.get());
             }
-            MultiLease together = new HeldMultiLease(taken);
-            all = together.isValid();
-            return all ? Optional.of(together) : Optional.empty();
+            return Optional.of(new HeldMultiLease(taken));
         } finally {
-            if (!all) {
+            if (taken.size() < locks.size()) {
                 HeldMultiLease.releaseAll(taken);
             }
         }
