@@ -65,17 +65,14 @@ class LauncherBuildTest {
     private void start(String maven) throws IOException, InterruptedException {
         Path bin = Files.createDirectories(home.resolve("bin"));
         Path mvn = bin.resolve("mvn");
-        Files.writeString(
-                mvn,
-                """
+        Files.writeString(mvn, """
                 #!/bin/sh
                 output=%s
                 for argument; do
                     case $argument in -Dfat.jar=*) output=${argument#*=} ;; esac
                 done
                 %s
-                """
-                        .formatted(jar, maven));
+                """.formatted(jar, maven));
         assertThat(mvn.toFile().setExecutable(true)).isTrue();
         ProcessBuilder builder = new ProcessBuilder(home.resolve("holdfast").toString(), "--version")
                 .redirectErrorStream(true)

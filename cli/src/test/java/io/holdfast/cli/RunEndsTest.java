@@ -105,8 +105,10 @@ class RunEndsTest {
     }
 
     @Test
-    void takesTheCommandAndItsChildrenAlongWhenKilledAndLetsTheNextIn() {
+    void takesTheCommandAndItsChildrenAlongWhenKilledAndLetsTheNextInLongBeforeTheTtl() {
         var killed = run(
+                "--ttl",
+                "1h",
                 "job",
                 "--",
                 "sh",

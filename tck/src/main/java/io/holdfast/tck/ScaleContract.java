@@ -74,8 +74,8 @@ abstract class ScaleContract extends StoreContract {
         StoreTap.pause(ttl.multipliedBy(3).dividedBy(2));
 
         assertThat(leases).allMatch(Lease::isValid);
-        // Three renewals per ttl, each some ten batches per server.
-        assertThat(tap.count(Operation.RENEW)).isLessThan(5 * leases.size());
+        // Each is renewed four times at least, all together in some ten batches per server each time.
+        assertThat(tap.count(Operation.RENEW)).isLessThan(2 * leases.size());
         leases.forEach(Lease::release);
     }
 }
