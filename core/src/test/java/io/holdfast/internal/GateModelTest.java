@@ -47,6 +47,19 @@ public class GateModelTest {
         return count;
     }
 
+    /** Waits its turn beside other readers: no writer is inside meanwhile. */
+    @Operation
+    public int read() {
+        Visitor visitor = new Visitor(Demand.shared());
+        visitor.waitInside(0);
+        int count = entered;
+        if (count != entered) {
+            throw new IllegalStateException("a writer beside a reader");
+        }
+        gate.leave(visitor);
+        return count;
+    }
+
     /** Enters only if that is possible at once; in any order with the others that is either so or not. */
     @Operation
     public void passIfFree() {
