@@ -221,7 +221,7 @@ public final class JdbcIdempotency implements Idempotency {
 
         void settle(State state, byte[] bytes) {
             try {
-                if (!outcomes.settle(key, lease.token(), state, bytes, remembered)) {
+                if (!outcomes.settle(key, lease.token(), state, bytes, remembered, lease::isValid)) {
                     throw lost();
                 }
             } catch (SQLException e) {

@@ -1,13 +1,18 @@
 package io.holdfast.jdbc;
 
+import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 import javax.sql.DataSource;
 
 /** The statements of {@link JdbcIdempotency}. Each stands for itself and may be repeated. Thread-safe. */
@@ -25,10 +30,11 @@ final class OutcomeTable {
     /** What is recorded of a key and has not been forgotten. */
     record Outcome(String fingerprint, State state, byte[] bytes) {}
 
-    /** How often a statement is tried that the server rolls back. */
+    /** How often a statement is tried that the server rolls back, or that breaks its connection. */
     private static final int TRIES = 10;
 
     private static final long RETRY_PAUSE_NANOS = Duration.ofMillis(2).toNanos();
+    private static final long LONGEST_PAUSE_NANOS = Duration.ofMillis(200).toNanos();
 
     private final DataSource dataSource;
     private final TableName table;
@@ -92,9 +98,15 @@ final class OutcomeTable {
         });
     }
 
-    /** Records what came of a run; false if a newer one has begun. */
-    boolean settle(String key, long token, State state, byte[] bytes, Duration remembered) throws SQLException {
-        return alone((connection, dialect) -> settle(connection, dialect, key, token, state, bytes, remembered));
+    /**
+     * Records what came of a run; false if a newer one has begun.
+     *
+     * @param worthwhile whether to go on trying when the server cannot be reached
+     */
+    boolean settle(String key, long token, State state, byte[] bytes, Duration remembered, BooleanSupplier worthwhile)
+            throws SQLException {
+        return persistently(
+                worthwhile, (connection, dialect) -> settle(connection, dialect, key, token, state, bytes, remembered));
     }
 
     /** The same inside a transaction of the caller's. */
@@ -112,16 +124,18 @@ final class OutcomeTable {
             byte[] bytes,
             Duration remembered)
             throws SQLException {
+        // The same state again: this run's own record, whose confirmation was lost.
         String sql = text(
                 dialect,
                 "UPDATE {table} SET state = ?, outcome = ?, expires_at = {now} + ?"
-                        + " WHERE request = ? AND token = ? AND state = 'running'");
+                        + " WHERE request = ? AND token = ? AND state IN ('running', ?)");
         try (PreparedStatement statement = connection.prepareStatement(sql)) {
             statement.setString(1, state.text);
             statement.setBytes(2, bytes);
             statement.setLong(3, LockSql.micros(remembered));
             statement.setObject(4, dialect.bindable(key));
             statement.setLong(5, token);
+            statement.setString(6, state.text);
             return statement.executeUpdate() == 1;
         }
     }
@@ -169,3 +183,27 @@ final class OutcomeTable {
         return template.replace("{table}", table.text()).replace("{now}", dialect.now());
     }
 }
+    /**
+     * As {@link #alone}, and again on another connection when one breaks: for statements that may be carried out twice. A
+     * server that is gone is waited for; one that breaks every connection, as over a result too large for it, is not.
+     */
+    private <T> T persistently(BooleanSupplier worthwhile, Statements<T> statements) throws SQLException {
+        AtomicInteger sent = new AtomicInteger();
+        for (int tries = 1; ; tries++) {
+            try {
+                return alone((connection, dialect) -> {
+                    sent.incrementAndGet();
+                    return statements.run(connection, dialect);
+                });
+            } catch (SQLException e) {
+                if (SqlFailure.of(e) != SqlFailure.DISCONNECTED
+                        || sent.get() >= TRIES
+                        || Thread.currentThread().isInterrupted()
+                        || !worthwhile.getAsBoolean()) {
+                    throw e;
+                }
+                LockSupport.parkNanos(Math.min(tries * RETRY_PAUSE_NANOS, LONGEST_PAUSE_NANOS));
+            }
+        }
+    }
+

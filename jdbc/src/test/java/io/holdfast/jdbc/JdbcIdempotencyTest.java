@@ -12,12 +12,18 @@ import io.holdfast.Idempotency.RecordedFailureException;
 import io.holdfast.LeaseLostException;
 import io.holdfast.LockOptions;
 import io.holdfast.ResultCodec;
+import io.holdfast.UnknownOutcomeException;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.Future;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import javax.sql.DataSource;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -36,11 +42,15 @@ class JdbcIdempotencyTest extends RecipeTest {
     }
 
     private JdbcIdempotency idempotency(Database database) {
+        return idempotency(database, pool(database));
+    }
+
+    private JdbcIdempotency idempotency(Database database, DataSource outcomes) {
         Holdfast client = Holdfast.builder()
                 .store(JdbcStore.on(pool(database)).withSchemaCreated())
                 .connect();
         clients.add(client);
-        return JdbcIdempotency.on(client, pool(database))
+        return JdbcIdempotency.on(client, outcomes)
                 .withLockOptions(LockOptions.defaults().withTtl(Duration.ofSeconds(1)));
     }
 
@@ -121,11 +131,13 @@ class JdbcIdempotencyTest extends RecipeTest {
         // As good as dead: its lease is taken from it, and nobody tells it in time.
         clients.get(1).administration().forceRelease("idempotency/" + key);
 
-        String result = next.run(key, "x", DAY, ResultCodec.strings(), lease -> "from the living");
-        wakeUp.countDown();
+        String result = next.run(key, "x", DAY, ResultCodec.strings(), lease -> {
+            wakeUp.countDown();
+            assertThatThrownBy(() -> get(dead)).isInstanceOf(LeaseLostException.class);
+            return "from the living";
+        });
 
         assertThat(result).isEqualTo("from the living");
-        assertThatThrownBy(() -> get(dead)).isInstanceOf(LeaseLostException.class);
         assertThat(next.run(key, "x", DAY, ResultCodec.strings(), lease -> "again"))
                 .isEqualTo("from the living");
     }
@@ -169,5 +181,63 @@ class JdbcIdempotencyTest extends RecipeTest {
         });
 
         await().until(() -> idempotency.prune() >= 1);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void recordsOnAnotherConnectionWhenOneBreaks(Database database) throws Exception {
+        Queue<String> replies = new ConcurrentLinkedQueue<>();
+        JdbcIdempotency idempotency =
+                idempotency(database, TroubledDataSource.around(pool(database), new TroubledDataSource.Trouble() {
+                    @Override
+                    public void before(String sql) throws SQLException {
+                        if ("never sent".equals(replies.peek())) {
+                            replies.remove();
+                            throw TroubledDataSource.connectionLost();
+                        }
+                    }
+
+                    @Override
+                    public void after(String sql) throws SQLException {
+                        if ("answer lost".equals(replies.peek())) {
+                            replies.remove();
+                            throw TroubledDataSource.connectionLost();
+                        }
+                    }
+                }));
+        String key = Database.unique("broken");
+        AtomicInteger runs = new AtomicInteger();
+
+        for (int i = 0; i < 2; i++) {
+            String result = idempotency.run(key, "x", DAY, ResultCodec.strings(), lease -> {
+                replies.addAll(List.of("never sent", "answer lost"));
+                return "run " + runs.incrementAndGet();
+            });
+            assertThat(result).isEqualTo("run 1");
+        }
+        assertThat(replies).isEmpty();
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = "POSTGRESQL")
+    void saysSoWhenTheServerNeverTakesAResult(Database database) throws Exception {
+        AtomicBoolean refusing = new AtomicBoolean();
+        JdbcIdempotency idempotency =
+                idempotency(database, TroubledDataSource.around(pool(database), new TroubledDataSource.Trouble() {
+                    @Override
+                    public void before(String sql) throws SQLException {
+                        if (refusing.get()) {
+                            throw TroubledDataSource.connectionLost();
+                        }
+                    }
+                }));
+
+        assertThatThrownBy(
+                        () -> idempotency.run(Database.unique("too large"), "x", DAY, ResultCodec.strings(), lease -> {
+                            refusing.set(true);
+                            return "huge";
+                        }))
+                .isInstanceOf(UnknownOutcomeException.class)
+                .hasMessageContaining("recording its outcome failed");
     }
 }
