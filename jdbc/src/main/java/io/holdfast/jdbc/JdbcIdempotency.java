@@ -119,16 +119,34 @@ public final class JdbcIdempotency implements Idempotency {
                 }));
     }
 
-    /** Removes records whose time is over. Returns how many. */
+    /** Removes records whose time is over, but none of a run that still holds its lock. Returns how many. */
     public int prune() {
         try {
-            return outcomes.prune();
+            int removed = outcomes.pruneSettled();
+            for (String key : outcomes.overdue()) {
+                removed += pruneUnlessRunning(key);
+            }
+            return removed;
         } catch (SQLException e) {
             throw new StoreUnavailableException(LOCK_PREFIX + "*", String.valueOf(e.getMessage()), e);
         }
     }
 
     /** A run that has claimed its key. */
+    private int pruneUnlessRunning(String key) throws SQLException {
+        Optional<Lease> free = lock(key).tryAcquire();
+        if (free.isEmpty()) {
+            return 0;
+        }
+        try (Lease lease = free.get()) {
+            return outcomes.pruneOverdue(key, lease.token());
+        }
+    }
+
+    private DistributedLock lock(String key) {
+        return holdfast.lock(LOCK_PREFIX + key, lockOptions);
+    }
+
     private interface Run<T, X extends Exception, Y extends Exception> {
         T run(Lease lease, Claim claim) throws X, Y;
     }

@@ -152,10 +152,41 @@ final class OutcomeTable {
         });
     }
 
-    int prune() throws SQLException {
+    /** Removes outcomes whose time is over. Returns how many. */
+    int pruneSettled() throws SQLException {
         return alone((connection, dialect) -> {
-            String sql = text(dialect, "DELETE FROM {table} WHERE expires_at <= {now}");
+            String sql = text(dialect, "DELETE FROM {table} WHERE expires_at <= {now} AND state <> 'running'");
             try (PreparedStatement statement = connection.prepareStatement(sql)) {
+                return statement.executeUpdate();
+            }
+        });
+    }
+
+    /** The keys of runs whose time is over: left by the dead, or still at work. */
+    List<String> overdue() throws SQLException {
+        return alone((connection, dialect) -> {
+            String sql = text(dialect, "SELECT request FROM {table} WHERE expires_at <= {now} AND state = 'running'");
+            try (PreparedStatement statement = connection.prepareStatement(sql);
+                    ResultSet rows = statement.executeQuery()) {
+                List<String> keys = new ArrayList<>();
+                while (rows.next()) {
+                    keys.add(new String(rows.getBytes(1), StandardCharsets.UTF_8));
+                }
+                return keys;
+            }
+        });
+    }
+
+    /** Removes an overdue run that is older than the token. Returns how many there were. */
+    int pruneOverdue(String key, long token) throws SQLException {
+        return alone((connection, dialect) -> {
+            String sql = text(
+                    dialect,
+                    "DELETE FROM {table} WHERE request = ? AND token < ? AND expires_at <= {now}"
+                            + " AND state = 'running'");
+            try (PreparedStatement statement = connection.prepareStatement(sql)) {
+                statement.setObject(1, dialect.bindable(key));
+                statement.setLong(2, token);
                 return statement.executeUpdate();
             }
         });
@@ -179,10 +210,6 @@ final class OutcomeTable {
         }
     }
 
-    private String text(Dialect dialect, String template) {
-        return template.replace("{table}", table.text()).replace("{now}", dialect.now());
-    }
-}
     /**
      * As {@link #alone}, and again on another connection when one breaks: for statements that may be carried out twice. A
      * server that is gone is waited for; one that breaks every connection, as over a result too large for it, is not.
@@ -207,3 +234,7 @@ final class OutcomeTable {
         }
     }
 
+    private String text(Dialect dialect, String template) {
+        return template.replace("{table}", table.text()).replace("{now}", dialect.now());
+    }
+}

@@ -54,6 +54,16 @@ class JdbcIdempotencyTest extends RecipeTest {
                 .withLockOptions(LockOptions.defaults().withTtl(Duration.ofSeconds(1)));
     }
 
+    private static long rows(Database database, String key) {
+        return database.number("SELECT COUNT(*) FROM holdfast_idempotency WHERE request = '" + key + "'");
+    }
+
+    private static void untilExpired(Database database, String key) {
+        String expired = "SELECT COUNT(*) FROM holdfast_idempotency WHERE request = '" + key + "' AND expires_at <= "
+                + database.dialect().now();
+        await().until(() -> database.number(expired) == 1);
+    }
+
     @ParameterizedTest
     @EnumSource
     void runsOnceForManyDuplicatesAtOnce(Database database) throws Exception {
@@ -181,6 +191,40 @@ class JdbcIdempotencyTest extends RecipeTest {
         });
 
         await().until(() -> idempotency.prune() >= 1);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void forgetsWhatADeadRunLeftAfterItsTime(Database database) throws Exception {
+        JdbcIdempotency idempotency = idempotency(database);
+        String key = Database.unique("abandoned");
+        assertThatThrownBy(() -> idempotency.run(key, "x", Duration.ofMillis(1), ResultCodec.strings(), lease -> {
+                    throw new LeaseLostException(lease.name(), lease.token(), "as good as dead");
+                }))
+                .isInstanceOf(LeaseLostException.class);
+        untilExpired(database, key);
+
+        idempotency.prune();
+
+        assertThat(rows(database, key)).isZero();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void keepsWhatStillRunsHoweverLongItTakes(Database database) throws Exception {
+        JdbcIdempotency idempotency = idempotency(database);
+        JdbcIdempotency other = idempotency(database);
+        String key = Database.unique("long");
+
+        String result = idempotency.run(key, "x", Duration.ofMillis(1), ResultCodec.strings(), lease -> {
+            untilExpired(database, key);
+            idempotency.prune();
+            other.prune();
+            return "done at last";
+        });
+
+        assertThat(result).isEqualTo("done at last");
+        assertThat(rows(database, key)).isEqualTo(1);
     }
 
     @ParameterizedTest
