@@ -31,7 +31,8 @@ public final class JdbcIdempotency implements Idempotency {
      *
      * The lease lets one run at a time; the token in the row is what makes it true. A run claims the row by writing its token
      * over a smaller one, and records its outcome only where its own token still stands. So a run that lost its lease, slept
-     * and woke up finds a newer token and records nothing, whatever it believes.
+     * and woke up finds a newer token and records nothing, whatever it believes. Forgetting a key forgets its token too, so a
+     * sleeper that wakes after that can still claim it: it must look at its lease before it runs.
      */
 
     private static final TableName STANDARD_TABLE = new TableName("holdfast_idempotency");
@@ -132,7 +133,6 @@ public final class JdbcIdempotency implements Idempotency {
         }
     }
 
-    /** A run that has claimed its key. */
     private int pruneUnlessRunning(String key) throws SQLException {
         Optional<Lease> free = lock(key).tryAcquire();
         if (free.isEmpty()) {
@@ -147,6 +147,7 @@ public final class JdbcIdempotency implements Idempotency {
         return holdfast.lock(LOCK_PREFIX + key, lockOptions);
     }
 
+    /** A run that has claimed its key. */
     private interface Run<T, X extends Exception, Y extends Exception> {
         T run(Lease lease, Claim claim) throws X, Y;
     }
@@ -155,21 +156,16 @@ public final class JdbcIdempotency implements Idempotency {
             String key, String fingerprint, Duration remembered, ResultCodec<T> codec, Run<T, X, Y> run)
             throws X, Y, InterruptedException {
         requireShort(key, fingerprint);
-        Optional<Outcome> before = look(key);
-        if (isSettled(before)) {
-            return recorded(key, fingerprint, codec, before.get());
+        Optional<Outcome> before = settled(key, fingerprint);
+        if (before.isPresent()) {
+            return recorded(key, codec, before.get());
         }
-        DistributedLock lock = holdfast.lock(LOCK_PREFIX + key, lockOptions);
-        try (Lease lease = lock.acquire()) {
-            Optional<Outcome> meanwhile = look(key);
-            if (isSettled(meanwhile)) {
-                return recorded(key, fingerprint, codec, meanwhile.get());
-            }
-            if (meanwhile.isPresent() && !meanwhile.get().fingerprint().equals(fingerprint)) {
-                throw new PayloadConflictException(key);
-            }
+        try (Lease lease = lock(key).acquire()) {
             Claim claim = new Claim(key, lease, remembered);
-            claim.take(fingerprint);
+            Optional<Outcome> meanwhile = claim.take(fingerprint);
+            if (meanwhile.isPresent()) {
+                return recorded(key, codec, meanwhile.get());
+            }
             try {
                 return run.run(lease, claim);
             } catch (LeaseLostException | UnknownOutcomeException e) {
@@ -181,26 +177,25 @@ public final class JdbcIdempotency implements Idempotency {
         }
     }
 
-    private static boolean isSettled(Optional<Outcome> outcome) {
-        return outcome.isPresent() && outcome.get().state() != State.RUNNING;
-    }
-
-    private static <T> T recorded(String key, String fingerprint, ResultCodec<T> codec, Outcome outcome) {
-        if (!outcome.fingerprint().equals(fingerprint)) {
-            throw new PayloadConflictException(key);
-        }
+    private static <T> T recorded(String key, ResultCodec<T> codec, Outcome outcome) {
         if (outcome.state() == State.FAILED) {
             throw new RecordedFailureException(key, new String(outcome.bytes(), StandardCharsets.UTF_8));
         }
         return codec.decode(outcome.bytes());
     }
 
-    private Optional<Outcome> look(String key) {
+    /** The recorded outcome, if there is one yet. Another payload is told apart even while the first one runs. */
+    private Optional<Outcome> settled(String key, String fingerprint) {
+        Optional<Outcome> outcome;
         try {
-            return outcomes.find(key);
+            outcome = outcomes.find(key);
         } catch (SQLException e) {
             throw new StoreUnavailableException(LOCK_PREFIX + key, String.valueOf(e.getMessage()), e);
         }
+        if (outcome.isPresent() && !outcome.get().fingerprint().equals(fingerprint)) {
+            throw new PayloadConflictException(key);
+        }
+        return outcome.filter(found -> found.state() != State.RUNNING);
     }
 
     private static void requireShort(String key, String fingerprint) {
@@ -227,13 +222,38 @@ public final class JdbcIdempotency implements Idempotency {
             this.remembered = remembered;
         }
 
-        void take(String fingerprint) {
+        /** Takes the key, unless it has an outcome. */
+        Optional<Outcome> take(String fingerprint) {
+            Optional<Outcome> before = settled(key, fingerprint);
+            if (before.isPresent()) {
+                return before;
+            }
+            if (write(fingerprint)) {
+                requireValid();
+                return Optional.empty();
+            }
+            // A run that lost its lease can still record its outcome, until the next one takes the key.
+            Optional<Outcome> meanwhile = settled(key, fingerprint);
+            if (meanwhile.isEmpty()) {
+                throw lost();
+            }
+            return meanwhile;
+        }
+
+        private boolean write(String fingerprint) {
             try {
-                if (!outcomes.claim(key, fingerprint, lease.token(), remembered)) {
-                    throw lost();
-                }
+                return outcomes.claim(key, fingerprint, lease.token(), remembered);
             } catch (SQLException e) {
                 throw new StoreUnavailableException(LOCK_PREFIX + key, String.valueOf(e.getMessage()), e);
+            }
+        }
+
+        private void requireValid() {
+            try {
+                lease.requireValid();
+            } catch (LeaseLostException e) {
+                forget(e);
+                throw e;
             }
         }
 
@@ -256,14 +276,22 @@ public final class JdbcIdempotency implements Idempotency {
 
         /** Trouble with recording must not hide what went wrong first. */
         void failed(Throwable failure) {
+            if (onFailure == OnFailure.FORGET || !(failure instanceof Exception)) {
+                forget(failure);
+                return;
+            }
             try {
-                if (onFailure == OnFailure.RECORD && failure instanceof Exception) {
-                    settle(State.FAILED, failure.toString().getBytes(StandardCharsets.UTF_8));
-                } else {
-                    outcomes.forget(key, lease.token());
-                }
-            } catch (SQLException | RuntimeException e) {
+                settle(State.FAILED, failure.toString().getBytes(StandardCharsets.UTF_8));
+            } catch (RuntimeException e) {
                 failure.addSuppressed(e);
+            }
+        }
+
+        private void forget(Throwable because) {
+            try {
+                outcomes.forget(key, lease.token());
+            } catch (SQLException | RuntimeException e) {
+                because.addSuppressed(e);
             }
         }
 

@@ -11,6 +11,7 @@ import io.holdfast.Idempotency.PayloadConflictException;
 import io.holdfast.Idempotency.RecordedFailureException;
 import io.holdfast.LeaseLostException;
 import io.holdfast.LockOptions;
+import io.holdfast.Renewal;
 import io.holdfast.ResultCodec;
 import io.holdfast.UnknownOutcomeException;
 import java.sql.SQLException;
@@ -20,6 +21,7 @@ import java.util.List;
 import java.util.Queue;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -52,6 +54,26 @@ class JdbcIdempotencyTest extends RecipeTest {
         clients.add(client);
         return JdbcIdempotency.on(client, outcomes)
                 .withLockOptions(LockOptions.defaults().withTtl(Duration.ofSeconds(1)));
+    }
+
+    /** Its lease ends after a second, whatever it does. */
+    private JdbcIdempotency neverRenewing(Database database, DataSource outcomes) {
+        return idempotency(database, outcomes)
+                .withLockOptions(
+                        LockOptions.defaults().withTtl(Duration.ofSeconds(1)).withRenewal(Renewal.NONE));
+    }
+
+    /** Stops before its key is claimed, until told to go on. */
+    private static final class PauseBeforeClaim implements TroubledDataSource.Trouble {
+
+        final CountDownLatch reached = new CountDownLatch(1);
+        final CountDownLatch goOn = new CountDownLatch(1);
+
+        @Override
+        public void before(String sql) throws InterruptedException {
+            reached.countDown();
+            goOn.await();
+        }
     }
 
     private static long rows(Database database, String key) {
@@ -283,5 +305,72 @@ class JdbcIdempotencyTest extends RecipeTest {
                         }))
                 .isInstanceOf(UnknownOutcomeException.class)
                 .hasMessageContaining("recording its outcome failed");
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void neverRunsWithALeaseLostBeforeItBegan(Database database) throws Exception {
+        PauseBeforeClaim pause = new PauseBeforeClaim();
+        Idempotency sleeping = neverRenewing(database, TroubledDataSource.around(pool(database), pause));
+        Idempotency next = idempotency(database);
+        String key = Database.unique("asleep");
+        Future<String> late = fork(() -> sleeping.run(key, "x", DAY, ResultCodec.strings(), lease -> {
+            throw new AssertionError("ran without a lease");
+        }));
+        pause.reached.await();
+        assertThatThrownBy(() -> next.run(key, "x", DAY, ResultCodec.strings(), lease -> {
+                    throw new IllegalStateException("fails and is forgotten");
+                }))
+                .isInstanceOf(IllegalStateException.class);
+
+        pause.goOn.countDown();
+
+        assertThatThrownBy(() -> get(late)).isInstanceOf(LeaseLostException.class);
+        assertThat(rows(database, key)).isZero();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void returnsWhatALateRunRecordedJustBefore(Database database) throws Exception {
+        PauseBeforeClaim pause = new PauseBeforeClaim();
+        Idempotency late = neverRenewing(database, pool(database));
+        Idempotency next = idempotency(database, TroubledDataSource.around(pool(database), pause));
+        String key = Database.unique("late");
+        CountDownLatch started = new CountDownLatch(1);
+        CountDownLatch finish = new CountDownLatch(1);
+        Future<String> first = fork(() -> late.run(key, "x", DAY, ResultCodec.strings(), lease -> {
+            started.countDown();
+            finish.await();
+            return "late, but first";
+        }));
+        started.await();
+        Future<String> second = fork(() -> next.run(key, "x", DAY, ResultCodec.strings(), lease -> {
+            throw new AssertionError("ran twice");
+        }));
+        pause.reached.await();
+
+        finish.countDown();
+        assertThat(get(first)).isEqualTo("late, but first");
+        pause.goOn.countDown();
+
+        assertThat(get(second)).isEqualTo("late, but first");
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void tellsAnotherPayloadApartWhileTheFirstRuns(Database database) throws Exception {
+        Idempotency idempotency = idempotency(database);
+        String key = Database.unique("conflict");
+
+        String result = idempotency.run(key, "a", DAY, ResultCodec.strings(), lease -> {
+            Future<String> other = fork(() -> idempotency.run(key, "b", DAY, ResultCodec.strings(), second -> "b"));
+            assertThat(other)
+                    .failsWithin(Duration.ofSeconds(20))
+                    .withThrowableOfType(ExecutionException.class)
+                    .withCauseInstanceOf(PayloadConflictException.class);
+            return "a";
+        });
+
+        assertThat(result).isEqualTo("a");
     }
 }
