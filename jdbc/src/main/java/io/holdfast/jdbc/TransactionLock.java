@@ -1,5 +1,6 @@
 package io.holdfast.jdbc;
 
+import io.holdfast.Idempotency;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -7,9 +8,9 @@ import java.sql.SQLException;
 import java.sql.Savepoint;
 import java.sql.Statement;
 import java.time.Duration;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
-import javax.sql.DataSource;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.concurrent.TimeUnit;
 
 /**
  * A lock that lasts as long as a transaction: pessimistic, for when lock and data are in one database.
@@ -29,45 +30,66 @@ import javax.sql.DataSource;
 public final class TransactionLock {
 
     /*
-     * The row must be there before it is locked. Locking a missing one at MySQL's REPEATABLE READ locks the gap it would be in,
-     * which any number of transactions can do at once; then each waits for the others to insert it. So rows are added
-     * beforehand, in autocommit, on a connection of their own, and are never removed. Nor is there a plain SELECT to see whether
-     * the row exists: it would fix the caller's snapshot before the lock is there.
+     * The row of a new name is added by the caller's transaction itself. A connection of its own for that would have to come
+     * from somewhere: when every thread holds one and asks the same pool for another, none gets any.
+     *
+     * INSERT … ON CONFLICT, or ON DUPLICATE KEY, adds the row or locks it, without reading and so without fixing the caller's
+     * snapshot. Looking with FOR UPDATE whether it exists is no way: at MySQL's REPEATABLE READ that locks the gap a missing row
+     * would be in, which any number of transactions can do at once; then each waits for the others to insert it.
+     *
+     * On MySQL the row of a first transaction that rolls back goes away, and all who waited for it are left with the gap
+     * locked: again none of them can insert. So there only one at a time may wait for a row that may go away: it takes its
+     * turn by a session lock, let go as soon as the row is locked. Rows once seen committed never go away, need no turn, and
+     * are remembered. A transaction that has the row must not queue behind one that waits for it: a savepoint, which ends
+     * with the transaction, tells that it has it.
      *
      * On PostgreSQL the row is updated instead of just locked. At REPEATABLE READ the snapshot is older than the wait for the
      * lock, and only a changed row makes the server say so (40001) instead of showing stale data.
      */
 
     private static final TableName STANDARD_TABLE = new TableName("holdfast_mutex");
-    private static final int KNOWN_NAMES = 10_000;
+    private static final int MARK_DIGITS = 32;
     private static final int MYSQL_LOCK_WAIT_TIMEOUT = 1205;
+    private static final int MYSQL_NO_SUCH_SAVEPOINT = 1305;
     private static final String POSTGRES_LOCK_TIMEOUT = "55P03";
 
-    private final DataSource rows;
-    private final TableName table;
-    private final Set<String> known = ConcurrentHashMap.newKeySet();
+    /** The name of a session lock: those are the server's, not the database's, and at most 64 characters long. */
+    private static final String TURN = "SHA2(CONCAT_WS('/', DATABASE(), ?, ?), 256)";
 
-    private TransactionLock(DataSource rows, TableName table) {
-        this.rows = rows;
+    private final TableName table;
+    private final KnownNames known = new KnownNames();
+
+    private TransactionLock(TableName table) {
         this.table = table;
     }
 
-    /** @param rows where rows of new names are added: the same database, other connections than the transaction's */
-    public static TransactionLock using(DataSource rows) {
-        return new TransactionLock(rows, STANDARD_TABLE);
+    /** With rows in {@code holdfast_mutex}. Keep it: it remembers which names have one. */
+    public static TransactionLock standard() {
+        return new TransactionLock(STANDARD_TABLE);
     }
 
     /** Instead of {@code holdfast_mutex}. */
     public TransactionLock withTable(String name) {
-        return new TransactionLock(rows, new TableName(name));
+        return new TransactionLock(new TableName(name));
     }
 
     /** Waits for the lock as long as the server lets it. */
     public void lock(Connection transaction, String name) throws SQLException {
         Transactions.require(transaction, "a transaction lock");
-        Dialect dialect = Dialect.of(transaction);
-        ensureRow(dialect, name);
-        lockRow(transaction, dialect, name);
+        if (Dialect.of(transaction) == Dialect.POSTGRESQL) {
+            addOrUpdate(transaction, name);
+            return;
+        }
+        if (lockKnown(transaction, name)) {
+            return;
+        }
+        long seconds = lockWaitTimeout(transaction);
+        if (!lockNew(transaction, name, seconds)) {
+            throw new SQLException(
+                    "others kept '" + name + "' in " + table + " locked for " + seconds + " s",
+                    "HY000",
+                    MYSQL_LOCK_WAIT_TIMEOUT);
+        }
     }
 
     /**
@@ -76,31 +98,123 @@ public final class TransactionLock {
      */
     public boolean tryLock(Connection transaction, String name, Duration maxWait) throws SQLException {
         Transactions.require(transaction, "a transaction lock");
-        Dialect dialect = Dialect.of(transaction);
-        ensureRow(dialect, name);
-        return dialect == Dialect.MYSQL
-                ? tryOnMySql(transaction, name, maxWait)
+        return Dialect.of(transaction) == Dialect.MYSQL
+                ? tryOnMySql(transaction, name, wholeSeconds(maxWait))
                 : tryOnPostgres(transaction, name, maxWait);
     }
 
-    private boolean tryOnMySql(Connection transaction, String name, Duration maxWait) throws SQLException {
-        long before = number(transaction, "SELECT @@SESSION.innodb_lock_wait_timeout");
-        execute(transaction, "SET SESSION innodb_lock_wait_timeout = " + wholeSeconds(maxWait));
-        try {
-            lockRow(transaction, Dialect.MYSQL, name);
-            return true;
+    private static long wholeSeconds(Duration wait) {
+        return Math.max(1, wait.plusMillis(999).toSeconds());
+    }
+
+    private boolean tryOnMySql(Connection transaction, String name, long seconds) throws SQLException {
+        long before = lockWaitTimeout(transaction);
+        setLockWaitTimeout(transaction, seconds);
+        try (Undo limit = () -> setLockWaitTimeout(transaction, before)) {
+            return lockKnown(transaction, name) || lockNew(transaction, name, seconds);
         } catch (SQLException e) {
             if (e.getErrorCode() == MYSQL_LOCK_WAIT_TIMEOUT) {
                 return false;
             }
             throw e;
-        } finally {
-            execute(transaction, "SET SESSION innodb_lock_wait_timeout = " + before);
         }
     }
 
-    private static long wholeSeconds(Duration wait) {
-        return Math.max(1, wait.plusMillis(999).toSeconds());
+    private boolean lockKnown(Connection transaction, String name) throws SQLException {
+        if (!known.contains(name)) {
+            return false;
+        }
+        if (!lockExisting(transaction, name)) {
+            known.remove(name);
+            return false;
+        }
+        return true;
+    }
+
+    /**
+     * Also right if the row is there. False if its turn did not come.
+     *
+     * @param seconds how long the session waits for locks
+     */
+    private boolean lockNew(Connection transaction, String name, long seconds) throws SQLException {
+        String mark = mark(name);
+        if (isMarked(transaction, mark)) {
+            execute(transaction, "SAVEPOINT " + mark);
+            return true;
+        }
+        long startNanos = System.nanoTime();
+        if (!takeTurn(transaction, name, seconds)) {
+            return false;
+        }
+        try (Undo turn = () -> endTurn(transaction, name)) {
+            long waited = TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - startNanos);
+            if (addOrUpdateWithin(transaction, name, seconds, waited) == Change.UPDATED) {
+                known.add(name);
+            }
+        }
+        execute(transaction, "SAVEPOINT " + mark);
+        return true;
+    }
+
+    private Change addOrUpdateWithin(Connection transaction, String name, long seconds, long waited)
+            throws SQLException {
+        if (waited == 0) {
+            return addOrUpdate(transaction, name);
+        }
+        setLockWaitTimeout(transaction, Math.max(1, seconds - waited));
+        try (Undo limit = () -> setLockWaitTimeout(transaction, seconds)) {
+            return addOrUpdate(transaction, name);
+        }
+    }
+
+    private String mark(String name) {
+        return "holdfast_" + Idempotency.fingerprint(table + "/" + name).substring(0, MARK_DIGITS);
+    }
+
+    /** Takes the mark away. */
+    private static boolean isMarked(Connection transaction, String mark) throws SQLException {
+        try {
+            execute(transaction, "RELEASE SAVEPOINT " + mark);
+            return true;
+        } catch (SQLException e) {
+            if (e.getErrorCode() == MYSQL_NO_SUCH_SAVEPOINT) {
+                return false;
+            }
+            throw e;
+        }
+    }
+
+    private boolean lockExisting(Connection transaction, String name) throws SQLException {
+        String sql = "SELECT uses FROM " + table + " WHERE name = ? FOR UPDATE";
+        try (PreparedStatement statement = transaction.prepareStatement(sql)) {
+            statement.setObject(1, Dialect.MYSQL.bindable(name));
+            try (ResultSet row = statement.executeQuery()) {
+                return row.next();
+            }
+        }
+    }
+
+    private boolean takeTurn(Connection transaction, String name, long seconds) throws SQLException {
+        try (PreparedStatement statement = transaction.prepareStatement("SELECT GET_LOCK(" + TURN + ", ?)")) {
+            bindTurn(statement, name);
+            statement.setLong(3, seconds);
+            try (ResultSet row = statement.executeQuery()) {
+                row.next();
+                return row.getInt(1) == 1;
+            }
+        }
+    }
+
+    private void endTurn(Connection transaction, String name) throws SQLException {
+        try (PreparedStatement statement = transaction.prepareStatement("DO RELEASE_LOCK(" + TURN + ")")) {
+            bindTurn(statement, name);
+            statement.execute();
+        }
+    }
+
+    private void bindTurn(PreparedStatement statement, String name) throws SQLException {
+        statement.setString(1, table.text());
+        statement.setObject(2, Dialect.MYSQL.bindable(name));
     }
 
     /** A timeout would spoil the transaction: the savepoint undoes it, and the setting with it. */
@@ -109,7 +223,7 @@ public final class TransactionLock {
         String before = setting(transaction, "SELECT current_setting('lock_timeout')");
         setLockTimeout(transaction, Math.max(1, maxWait.toMillis()) + "ms");
         try {
-            lockRow(transaction, Dialect.POSTGRESQL, name);
+            addOrUpdate(transaction, name);
         } catch (SQLException e) {
             if (POSTGRES_LOCK_TIMEOUT.equals(e.getSQLState())) {
                 transaction.rollback(savepoint);
@@ -122,55 +236,21 @@ public final class TransactionLock {
         return true;
     }
 
-    private void lockRow(Connection transaction, Dialect dialect, String name) throws SQLException {
-        boolean found;
-        if (dialect == Dialect.MYSQL) {
-            String sql = "SELECT uses FROM " + table + " WHERE name = ? FOR UPDATE";
-            try (PreparedStatement statement = transaction.prepareStatement(sql)) {
-                statement.setObject(1, dialect.bindable(name));
-                try (ResultSet row = statement.executeQuery()) {
-                    found = row.next();
-                }
-            }
-        } else {
-            String sql = "UPDATE " + table + " SET uses = uses + 1 WHERE name = ?";
-            try (PreparedStatement statement = transaction.prepareStatement(sql)) {
-                statement.setString(1, name);
-                found = statement.executeUpdate() == 1;
-            }
-        }
-        if (!found) {
-            known.remove(name);
-            throw new SQLException("the row of '" + name + "' in " + table + " was deleted: roll back and try again");
-        }
+    private enum Change {
+        ADDED,
+        UPDATED
     }
 
-    private void ensureRow(Dialect dialect, String name) throws SQLException {
-        if (known.contains(name)) {
-            return;
-        }
-        String insert = dialect.insertUnlessThere("INSERT INTO " + table + " (name, uses) VALUES (?, 0)");
-        Transactions.runAlone(rows, connection -> {
-            if (isThere(connection, dialect, name)) {
-                return 0;
-            }
-            try (PreparedStatement statement = connection.prepareStatement(insert)) {
-                statement.setObject(1, dialect.bindable(name));
-                return statement.executeUpdate();
-            }
-        });
-        if (known.size() < KNOWN_NAMES) {
-            known.add(name);
-        }
-    }
-
-    /** Asked first because an INSERT, even one that does nothing, waits for whoever has the row locked. */
-    private boolean isThere(Connection connection, Dialect dialect, String name) throws SQLException {
-        try (PreparedStatement statement = connection.prepareStatement("SELECT 1 FROM " + table + " WHERE name = ?")) {
+    /** Either way the row is locked. PostgreSQL does not tell which it was. */
+    private Change addOrUpdate(Connection transaction, String name) throws SQLException {
+        Dialect dialect = Dialect.of(transaction);
+        String sql = dialect == Dialect.MYSQL
+                ? "INSERT INTO " + table + " (name, uses) VALUES (?, 1) ON DUPLICATE KEY UPDATE uses = uses + 1"
+                : "INSERT INTO " + table + " AS mutex (name, uses) VALUES (?, 1)"
+                        + " ON CONFLICT (name) DO UPDATE SET uses = mutex.uses + 1";
+        try (PreparedStatement statement = transaction.prepareStatement(sql)) {
             statement.setObject(1, dialect.bindable(name));
-            try (ResultSet row = statement.executeQuery()) {
-                return row.next();
-            }
+            return statement.executeUpdate() == 1 ? Change.ADDED : Change.UPDATED;
         }
     }
 
@@ -181,8 +261,18 @@ public final class TransactionLock {
         }
     }
 
-    private static long number(Connection connection, String query) throws SQLException {
-        return Long.parseLong(setting(connection, query));
+    private static long lockWaitTimeout(Connection transaction) throws SQLException {
+        return Long.parseLong(setting(transaction, "SELECT @@SESSION.innodb_lock_wait_timeout"));
+    }
+
+    private static void setLockWaitTimeout(Connection transaction, long seconds) throws SQLException {
+        execute(transaction, "SET SESSION innodb_lock_wait_timeout = " + seconds);
+    }
+
+    private static void execute(Connection connection, String sql) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            statement.execute(sql);
+        }
     }
 
     private static String setting(Connection connection, String query) throws SQLException {
@@ -193,9 +283,32 @@ public final class TransactionLock {
         }
     }
 
-    private static void execute(Connection connection, String sql) throws SQLException {
-        try (Statement statement = connection.createStatement()) {
-            statement.execute(sql);
+    /** Puts something right again, without hiding what went wrong before. */
+    private interface Undo extends AutoCloseable {
+        @Override
+        void close() throws SQLException;
+    }
+
+    /** Names whose rows are there to stay; those used longest ago are forgotten. Thread-safe. */
+    private static final class KnownNames {
+
+        private static final int MOST = 10_000;
+
+        private final Map<String, Boolean> byLastUse = new LinkedHashMap<>(16, 0.75f, true);
+
+        synchronized boolean contains(String name) {
+            return byLastUse.get(name) != null;
+        }
+
+        synchronized void add(String name) {
+            byLastUse.put(name, true);
+            if (byLastUse.size() > MOST) {
+                byLastUse.remove(byLastUse.keySet().iterator().next());
+            }
+        }
+
+        synchronized void remove(String name) {
+            byLastUse.remove(name);
         }
     }
 }

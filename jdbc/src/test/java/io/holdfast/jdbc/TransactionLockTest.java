@@ -3,13 +3,20 @@ package io.holdfast.jdbc;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import com.zaxxer.hikari.HikariDataSource;
 import java.sql.Connection;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
+import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.Future;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.MethodSource;
 
 @DisplayName("A transaction lock")
 class TransactionLockTest extends RecipeTest {
@@ -17,7 +24,7 @@ class TransactionLockTest extends RecipeTest {
     @ParameterizedTest
     @EnumSource
     void countsRightWithManyThreadsFromTheFirstUseOfItsName(Database database) throws Exception {
-        TransactionLock locks = TransactionLock.using(pool(database));
+        TransactionLock locks = TransactionLock.standard();
         for (int isolation : List.of(Connection.TRANSACTION_READ_COMMITTED, Connection.TRANSACTION_REPEATABLE_READ)) {
             if (database.dialect() == Dialect.POSTGRESQL && isolation != Connection.TRANSACTION_READ_COMMITTED) {
                 continue; // There a waiting transaction fails with 40001 and has to start over: its own test below.
@@ -42,8 +49,108 @@ class TransactionLockTest extends RecipeTest {
 
     @ParameterizedTest
     @EnumSource
+    void needsNoConnectionBesideTheTransactions(Database database) throws Exception {
+        pool(database);
+        int threads = 4;
+        CyclicBarrier allConnected = new CyclicBarrier(threads);
+        try (HikariDataSource small = database.pool(threads)) {
+            TransactionLock locks = TransactionLock.standard();
+            inThreads(threads, () -> {
+                try (Connection connection = small.getConnection()) {
+                    connection.setAutoCommit(false);
+                    allConnected.await();
+                    locks.lock(connection, Database.unique("new"));
+                    assertThat(locks.tryLock(connection, Database.unique("new"), Duration.ofSeconds(1)))
+                            .isTrue();
+                    connection.commit();
+                }
+                return null;
+            });
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("databasesAndIsolations")
+    void passesOnWhenTheFirstWhoUsesANameRollsBack(Database database, int isolation) throws Exception {
+        TransactionLock locks = TransactionLock.standard();
+        for (int round = 0; round < 3; round++) {
+            String name = Database.unique("undone");
+            Future<Void> waiting;
+            try (Connection first = begin(database)) {
+                locks.lock(first, name);
+                waiting = fork(() -> {
+                    inThreads(4, () -> {
+                        try (Connection next = begin(database)) {
+                            next.setTransactionIsolation(isolation);
+                            locks.lock(next, name);
+                            next.rollback();
+                        }
+                        return null;
+                    });
+                    return null;
+                });
+                RecipeWaits.untilBlocked(database);
+                first.rollback();
+            }
+            get(waiting);
+        }
+    }
+
+    static Stream<Arguments> databasesAndIsolations() {
+        return Arrays.stream(Database.values())
+                .flatMap(database -> IntStream.of(
+                                Connection.TRANSACTION_READ_COMMITTED, Connection.TRANSACTION_REPEATABLE_READ)
+                        .mapToObj(isolation -> Arguments.of(database, isolation)));
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void letsItsNeighboursBeUsedForTheFirstTime(Database database) throws Exception {
+        String name = Database.unique("neighbour");
+        try (Connection early = begin(database)) {
+            TransactionLock.standard().lock(early, name + "/m");
+            early.commit();
+        }
+        TransactionLock locks = TransactionLock.standard();
+        try (Connection one = begin(database);
+                Connection other = begin(database)) {
+            one.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);
+            locks.lock(one, name + "/m");
+
+            for (String neighbour : List.of("/l", "/n", "/")) {
+                assertThat(locks.tryLock(other, name + neighbour, Duration.ofSeconds(1)))
+                        .isTrue();
+            }
+            other.commit();
+            one.commit();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void canBeTakenAgainByWhoHasItThoughOthersWait(Database database) throws Exception {
+        TransactionLock locks = TransactionLock.standard();
+        String name = Database.unique("again");
+        try (Connection holder = begin(database);
+                Connection other = begin(database)) {
+            locks.lock(holder, name);
+            Future<Boolean> waiting = fork(() -> locks.tryLock(other, name, Duration.ofSeconds(30)));
+            RecipeWaits.untilBlocked(database);
+
+            for (int i = 0; i < 2; i++) {
+                assertThat(locks.tryLock(holder, name, Duration.ofSeconds(1))).isTrue();
+            }
+            holder.commit();
+
+            assertThat(get(waiting)).isTrue();
+            other.commit();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
     void endsWithTheTransaction(Database database) throws Exception {
-        TransactionLock locks = TransactionLock.using(pool(database));
+        TransactionLock locks = TransactionLock.standard();
         String name = Database.unique("end");
         try (Connection first = begin(database);
                 Connection second = begin(database)) {
@@ -61,7 +168,7 @@ class TransactionLockTest extends RecipeTest {
     @ParameterizedTest
     @EnumSource
     void givesUpInTimeAndLeavesTheTransactionUsable(Database database) throws Exception {
-        TransactionLock locks = TransactionLock.using(pool(database));
+        TransactionLock locks = TransactionLock.standard();
         String name = Database.unique("limit");
         String id = newCounter(database, 1);
         try (Connection holder = begin(database);
@@ -69,7 +176,10 @@ class TransactionLockTest extends RecipeTest {
             locks.lock(holder, name);
             write(other, id, 7);
 
+            long before = System.nanoTime();
             assertThat(locks.tryLock(other, name, Duration.ofMillis(300))).isFalse();
+            Duration waited = Duration.ofNanos(System.nanoTime() - before);
+            assertThat(waited).isBetween(Duration.ofMillis(300), Duration.ofSeconds(10));
             other.commit();
 
             assertThat(amount(database, id)).isEqualTo(7);
@@ -79,8 +189,32 @@ class TransactionLockTest extends RecipeTest {
 
     @ParameterizedTest
     @EnumSource
+    void givesUpInTimeBehindAnotherWhoWaits(Database database) throws Exception {
+        TransactionLock locks = TransactionLock.standard();
+        String name = Database.unique("line");
+        try (Connection holder = begin(database);
+                Connection waiting = begin(database);
+                Connection last = begin(database)) {
+            locks.lock(holder, name);
+            Future<Boolean> first = fork(() -> locks.tryLock(waiting, name, Duration.ofSeconds(2)));
+            RecipeWaits.untilBlocked(database);
+
+            long before = System.nanoTime();
+            assertThat(locks.tryLock(last, name, Duration.ofSeconds(3))).isFalse();
+            Duration waited = Duration.ofNanos(System.nanoTime() - before);
+
+            assertThat(waited).isBetween(Duration.ofMillis(1_900), Duration.ofMillis(4_500));
+            assertThat(get(first)).isFalse();
+            last.commit();
+            waiting.commit();
+            holder.commit();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
     void restoresTheWaitLimitOfTheSession(Database database) throws Exception {
-        TransactionLock locks = TransactionLock.using(pool(database));
+        TransactionLock locks = TransactionLock.standard();
         try (Connection connection = begin(database)) {
             String query = database.dialect() == Dialect.MYSQL
                     ? "SELECT @@SESSION.innodb_lock_wait_timeout"
@@ -98,7 +232,7 @@ class TransactionLockTest extends RecipeTest {
     @ParameterizedTest
     @EnumSource
     void needsATransaction(Database database) throws Exception {
-        TransactionLock locks = TransactionLock.using(pool(database));
+        TransactionLock locks = TransactionLock.standard();
         try (Connection connection = pool(database).getConnection()) {
             assertThatThrownBy(() -> locks.lock(connection, "x")).isInstanceOf(IllegalStateException.class);
         }
@@ -107,7 +241,7 @@ class TransactionLockTest extends RecipeTest {
     @ParameterizedTest
     @EnumSource(names = "POSTGRESQL")
     void neverShowsAnOldSnapshotAfterWaiting(Database database) throws Exception {
-        TransactionLock locks = TransactionLock.using(pool(database));
+        TransactionLock locks = TransactionLock.standard();
         String name = Database.unique("snapshot");
         try (Connection holder = begin(database);
                 Connection other = begin(database)) {

@@ -12,7 +12,7 @@ public final class StockWithTransactionLock implements Shop {
     private final DataSource database;
 
     StockWithTransactionLock(DataSource database) {
-        this.locks = TransactionLock.using(database);
+        this.locks = TransactionLock.standard();
         this.database = database;
     }
 
