@@ -51,6 +51,7 @@ public final class TransactionLock {
     private static final int MARK_DIGITS = 32;
     private static final int MYSQL_LOCK_WAIT_TIMEOUT = 1205;
     private static final int MYSQL_NO_SUCH_SAVEPOINT = 1305;
+    private static final String STATE_ROLLED_BACK = "40001";
     private static final String POSTGRES_LOCK_TIMEOUT = "55P03";
 
     /** The name of a session lock: those are the server's, not the database's, and at most 64 characters long. */
@@ -95,6 +96,9 @@ public final class TransactionLock {
     /**
      * Waits for the lock, but not longer than told (in whole seconds on MySQL, rounded up). False if others kept it; the
      * transaction can then go on without.
+     *
+     * @throws SQLException with state 40001 if others kept it and MySQL's {@code innodb_rollback_on_timeout} is on: giving up
+     *     rolled the transaction back, so start it over
      */
     public boolean tryLock(Connection transaction, String name, Duration maxWait) throws SQLException {
         Transactions.require(transaction, "a transaction lock");
@@ -113,10 +117,23 @@ public final class TransactionLock {
         try (Undo limit = () -> setLockWaitTimeout(transaction, before)) {
             return lockKnown(transaction, name) || lockNew(transaction, name, seconds);
         } catch (SQLException e) {
-            if (e.getErrorCode() == MYSQL_LOCK_WAIT_TIMEOUT) {
-                return false;
+            if (e.getErrorCode() != MYSQL_LOCK_WAIT_TIMEOUT) {
+                throw e;
             }
-            throw e;
+            requireNotRolledBack(transaction, name, e);
+            return false;
+        }
+    }
+
+    private static void requireNotRolledBack(Connection transaction, String name, SQLException timeout)
+            throws SQLException {
+        if (setting(transaction, "SELECT @@innodb_rollback_on_timeout").equals("1")) {
+            throw new SQLException(
+                    "others kept '" + name + "', and giving up rolled the whole transaction back"
+                            + " (innodb_rollback_on_timeout is on): start it over",
+                    STATE_ROLLED_BACK,
+                    MYSQL_LOCK_WAIT_TIMEOUT,
+                    timeout);
         }
     }
 

@@ -4,7 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.zaxxer.hikari.HikariDataSource;
+import io.holdfast.servers.MariaDbServer;
 import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
@@ -13,6 +15,7 @@ import java.util.concurrent.Future;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -211,6 +214,30 @@ class TransactionLockTest extends RecipeTest {
         }
     }
 
+    @Test
+    void saysSoWhenGivingUpRolledTheTransactionBack() throws Exception {
+        TransactionLock locks = TransactionLock.standard();
+        try (MariaDbServer server = MariaDbServer.builder()
+                        .args("--innodb-rollback-on-timeout=ON")
+                        .start();
+                HikariDataSource database = new HikariDataSource()) {
+            database.setJdbcUrl(server.jdbcUrl());
+            database.setAutoCommit(false);
+            RecipeSchema.create(database);
+            try (Connection holder = database.getConnection();
+                    Connection other = database.getConnection()) {
+                locks.lock(holder, "limit");
+
+                assertThatThrownBy(() -> locks.tryLock(other, "limit", Duration.ofSeconds(1)))
+                        .isInstanceOfSatisfying(
+                                SQLException.class,
+                                e -> assertThat(e.getSQLState()).isEqualTo("40001"))
+                        .hasMessageContaining("innodb_rollback_on_timeout");
+                holder.commit();
+            }
+        }
+    }
+
     @ParameterizedTest
     @EnumSource
     void restoresTheWaitLimitOfTheSession(Database database) throws Exception {
@@ -255,8 +282,7 @@ class TransactionLockTest extends RecipeTest {
             holder.commit();
 
             assertThatThrownBy(() -> get(waiting))
-                    .satisfies(e -> assertThat(((java.sql.SQLException) e).getSQLState())
-                            .isEqualTo("40001"));
+                    .satisfies(e -> assertThat(((SQLException) e).getSQLState()).isEqualTo("40001"));
             other.rollback();
             other.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
         }
