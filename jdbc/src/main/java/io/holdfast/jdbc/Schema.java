@@ -6,8 +6,10 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /** The tables: checked before the first use, created if that was asked for. Thread-safe. */
@@ -42,6 +44,9 @@ final class Schema {
             HOLDER,
             List.of("name", "owner", "permits", "total", "token", "acquired_at", "expires_at", "renewals", "origin")));
 
+    /** What makes a row unique, by the end of the table's name: without it a lock could be taken twice. */
+    private static final Map<String, List<String>> KEYS = Map.of("", List.of("name"), HOLDER, List.of("name", "owner"));
+
     private static final String STATE_UNDEFINED_TABLE = "42S02";
     private static final String STATE_UNDEFINED_COLUMN = "42S22";
 
@@ -68,8 +73,8 @@ final class Schema {
             create(session);
             tables = tables(session);
         }
-        for (Map.Entry<String, List<String>> expected : EXPECTED.entrySet()) {
-            check(table.local() + expected.getKey(), tables.get(expected.getKey()), expected.getValue());
+        for (String suffix : EXPECTED.keySet()) {
+            check(suffix, tables.get(suffix));
         }
         checked = true;
     }
@@ -97,12 +102,12 @@ final class Schema {
         }
     }
 
-    private void check(String localName, @Nullable Map<String, Column> columns, List<String> expected)
-            throws SQLException {
+    private void check(String suffix, @Nullable Map<String, Column> columns) throws SQLException {
+        String localName = table.local() + suffix;
         if (columns == null) {
             throw new SQLException("There is no table '" + localName + "'", STATE_UNDEFINED_TABLE);
         }
-        for (String column : expected) {
+        for (String column : EXPECTED.get(suffix)) {
             if (!columns.containsKey(column)) {
                 throw new SQLException(
                         "Table '" + localName + "' has no column '" + column + "'", STATE_UNDEFINED_COLUMN);
@@ -115,9 +120,25 @@ final class Schema {
                             + " and does not compare bytes, so Job and job would be one lock",
                     STATE_UNDEFINED_COLUMN);
         }
+        checkKey(localName, columns, Objects.requireNonNull(KEYS.get(suffix)));
     }
 
-    private record Column(String type, String collation) {
+    private static void checkKey(String localName, Map<String, Column> columns, List<String> key) throws SQLException {
+        Set<String> found = new TreeSet<>(String.CASE_INSENSITIVE_ORDER);
+        columns.forEach((name, column) -> {
+            if (column.inKey()) {
+                found.add(name);
+            }
+        });
+        if (found.size() != key.size() || !found.containsAll(key)) {
+            throw new SQLException(
+                    "Table '" + localName + "' has no primary key (" + String.join(", ", key)
+                            + "), so two could hold one lock",
+                    STATE_UNDEFINED_COLUMN);
+        }
+    }
+
+    private record Column(String type, String collation, boolean inKey) {
         boolean comparesBytes(Dialect dialect) {
             return type.equals(dialect.nameColumnType()) && (dialect == Dialect.MYSQL || collation.equals("C"));
         }
@@ -133,8 +154,8 @@ final class Schema {
     /** The columns of our tables that are there, by what follows our name in theirs. */
     private Map<String, Map<String, Column>> tables(Session session) throws SQLException {
         String ownSchema = dialect == Dialect.MYSQL ? "DATABASE()" : "ANY (current_schemas(false))";
-        String sql = "SELECT table_name, column_name, data_type, collation_name FROM information_schema.columns"
-                + " WHERE lower(table_name) IN (lower(?), lower(?)) AND table_schema = "
+        String sql = "SELECT table_name, column_name, data_type, collation_name, " + inPrimaryKey()
+                + " FROM information_schema.columns AS found WHERE lower(table_name) IN (lower(?), lower(?)) AND table_schema = "
                 + (table.schema().isEmpty() ? ownSchema : "?");
         List<Object> values = new ArrayList<>(List.of(table.local(), table.local() + HOLDER));
         if (!table.schema().isEmpty()) {
@@ -150,10 +171,20 @@ final class Schema {
         return tables;
     }
 
+    private String inPrimaryKey() {
+        return dialect == Dialect.MYSQL
+                ? "column_key = 'PRI'"
+                : "EXISTS (SELECT 1 FROM information_schema.table_constraints AS pk"
+                        + " JOIN information_schema.key_column_usage AS part"
+                        + " USING (constraint_schema, constraint_name, table_schema, table_name)"
+                        + " WHERE pk.constraint_type = 'PRIMARY KEY' AND table_schema = found.table_schema"
+                        + " AND table_name = found.table_name AND part.column_name = found.column_name)";
+    }
+
     private static Found read(ResultSet row) throws SQLException {
         String collation = row.getString(4);
-        return new Found(
-                row.getString(1), row.getString(2), new Column(row.getString(3), collation == null ? "" : collation));
+        Column column = new Column(row.getString(3), collation == null ? "" : collation, row.getBoolean(5));
+        return new Found(row.getString(1), row.getString(2), column);
     }
 
     private static List<String> statements(Dialect dialect, TableName table) {

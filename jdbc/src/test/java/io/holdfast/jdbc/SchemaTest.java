@@ -13,6 +13,7 @@ import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
@@ -83,6 +84,50 @@ class SchemaTest {
             assertThatThrownBy(() -> client.take("y"))
                     .isInstanceOf(StoreUnavailableException.class)
                     .hasMessageContaining("does not compare bytes");
+        }
+    }
+
+    @ParameterizedTest
+    @CsvSource({"'', (name)", "_holder, '(name, owner)'"})
+    void areRefusedIfARowCanBeThereTwice(String suffix, String key) {
+        for (Database database : Database.values()) {
+            String table = newTable();
+            try (OpenStore creating = new OpenStore(database.storeUrl() + "&table=" + table)) {
+                creating.hold("x");
+            }
+            database.execute("ALTER TABLE " + table + suffix + " DROP "
+                    + (database.dialect() == Dialect.MYSQL
+                            ? "PRIMARY KEY, ADD PRIMARY KEY (name, owner, token)"
+                            : "CONSTRAINT " + table + suffix + "_pkey"));
+
+            try (OpenStore client = new OpenStore(database.storeUrl() + "&table=" + table)) {
+                assertThatThrownBy(() -> client.take("y"))
+                        .as(database.name())
+                        .isInstanceOf(StoreUnavailableException.class)
+                        .hasMessageContaining("Table '" + table + suffix + "' has no primary key " + key)
+                        .hasMessageContaining("CREATE TABLE IF NOT EXISTS " + table + " (");
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void areSeenByAUserWhoMayOnlyChangeTheirRows(Database database) {
+        String table = newTable();
+        try (OpenStore creating = new OpenStore(database.storeUrl() + "&table=" + table)) {
+            creating.hold("x");
+        }
+        String user = "user_" + table;
+        String account = database.dialect() == Dialect.MYSQL ? user + "@'%'" : user;
+        database.execute("CREATE USER " + account);
+        for (String each : List.of(table, table + "_holder")) {
+            database.execute("GRANT SELECT, INSERT, UPDATE, DELETE ON " + each + " TO " + account);
+        }
+
+        String url = database.url().replaceFirst("user=\\w+", "user=" + user);
+        try (OpenStore client = new OpenStore(url + "&table=" + table)) {
+            assertThat(client.take("x")).isEmpty();
+            assertThat(client.take("y")).isPresent();
         }
     }
 
