@@ -25,7 +25,8 @@ import java.util.concurrent.TimeUnit;
  *
  * <p>There is no lease to lose and no token to check: the database ends the lock with the transaction, also when the client
  * dies, as soon as it notices. Lock before the first read, else that read fixes what the transaction sees at REPEATABLE READ.
- * Taking two locks in different orders can deadlock, which the database ends with an error. Thread-safe.
+ * Taking two locks in different orders can deadlock, which the database ends with an error. A row per name stays for ever.
+ * Thread-safe.
  */
 public final class TransactionLock {
 

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import java.sql.Connection;
+import java.sql.SQLException;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -66,6 +67,28 @@ class FenceTest extends RecipeTest {
         }
 
         check(database, resource, 8);
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = "POSTGRESQL")
+    void neverShowsAnOldSnapshotAfterWaiting(Database database) throws Exception {
+        String resource = Database.unique("snapshot");
+        try (Connection holder = begin(database);
+                Connection other = begin(database)) {
+            other.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);
+            Fence.check(holder, resource, 1);
+            Future<Void> waiting = fork(() -> {
+                Fence.check(other, resource, 2);
+                return null;
+            });
+            RecipeWaits.untilBlocked(database);
+            holder.commit();
+
+            assertThatThrownBy(() -> get(waiting))
+                    .isInstanceOfSatisfying(
+                            SQLException.class, e -> assertThat(e.getSQLState()).isEqualTo("40001"));
+            other.rollback();
+        }
     }
 
     @ParameterizedTest
