@@ -15,9 +15,10 @@ import io.holdfast.servers.Server;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.Statement;
+import java.util.Collections;
 import java.util.HashSet;
 import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -116,16 +117,7 @@ class SqlExamplesTest {
         @Test
         void anOrderSubmittedTwiceIsOneOrder() throws Exception {
             DuplicateOrder orders = new DuplicateOrder(JdbcIdempotency.on(holdfast, database));
-            Set<String> numbers = ConcurrentHashMap.newKeySet();
-            ExecutorService threads = Executors.newFixedThreadPool(8);
-            Set<Future<?>> all = new HashSet<>();
-            for (int i = 0; i < 8; i++) {
-                all.add(threads.submit(() -> numbers.add(orders.submit("form-1", "two pizzas"))));
-            }
-            for (Future<?> one : all) {
-                one.get(1, TimeUnit.MINUTES);
-            }
-            threads.shutdown();
+            Set<String> numbers = atOnce(8, () -> orders.submit("form-1", "two pizzas"));
 
             assertThat(numbers).hasSize(1);
             assertThat(count("orders")).isEqualTo(1);
@@ -140,9 +132,24 @@ class SqlExamplesTest {
                     JdbcIdempotency.on(holdfast, database),
                     (key, cents) -> "receipt " + charges.incrementAndGet() + " for " + cents);
 
+            assertThat(atOnce(8, () -> payments.pay("p-1", 250))).containsExactly("receipt 1 for 250");
             assertThat(payments.pay("p-1", 250)).isEqualTo("receipt 1 for 250");
-            assertThat(payments.pay("p-1", 250)).isEqualTo("receipt 1 for 250");
+            assertThatThrownBy(() -> payments.pay("p-1", 300)).isInstanceOf(Idempotency.PayloadConflictException.class);
             assertThat(charges).hasValue(1);
+        }
+
+        /** The different results of doing the same several times at once. */
+        private static Set<String> atOnce(int times, Callable<String> action) throws Exception {
+            ExecutorService threads = Executors.newFixedThreadPool(times);
+            try {
+                Set<String> results = new HashSet<>();
+                for (Future<String> one : threads.invokeAll(Collections.nCopies(times, action), 1, TimeUnit.MINUTES)) {
+                    results.add(one.get());
+                }
+                return results;
+            } finally {
+                threads.shutdownNow();
+            }
         }
 
         private int count(String table) throws Exception {
