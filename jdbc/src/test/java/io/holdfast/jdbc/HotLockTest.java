@@ -7,6 +7,9 @@ import io.holdfast.DistributedReadWriteLock;
 import io.holdfast.Holdfast;
 import io.holdfast.Lease;
 import io.holdfast.spi.Grant;
+import io.holdfast.spi.ReleaseAnswer;
+import io.holdfast.spi.RenewalAnswer;
+import io.holdfast.spi.RenewalRequest;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -25,6 +28,8 @@ import org.junit.jupiter.params.provider.EnumSource;
 @DisplayName("A hot lock")
 class HotLockTest extends RecipeTest {
 
+    private static final int FEWEST = 50;
+
     @ParameterizedTest
     @EnumSource
     void reportsNoDeadlockToItsCallers(Database database) throws Exception {
@@ -38,16 +43,22 @@ class HotLockTest extends RecipeTest {
         hammer(database, 5_000);
     }
 
-    /** Past the engine, so that the row sees all of it: 16 threads take and release one name in every way. */
+    /**
+     * Past the engine, so that the row sees all of it: 16 threads take, renew and release one name in every way. Beside them
+     * a client stands in line for it.
+     */
     private void hammer(Database database, int cycles) throws Exception {
         String name = Database.unique("hot");
         AtomicInteger granted = new AtomicInteger();
         AtomicInteger alone = new AtomicInteger();
         AtomicInteger together = new AtomicInteger();
+        AtomicBoolean done = new AtomicBoolean();
         try (OpenStore client = new OpenStore(database.storeUrl() + "&connections=16")) {
+            Future<Integer> inLine = fork(() -> takeTurns(database, name, done));
             inThreads(16, () -> {
-                for (int i = 0; i < cycles; i++) {
-                    Demand demand = switch (ThreadLocalRandom.current().nextInt(4)) {
+                // Most are refused.
+                for (int i = 0; i < cycles || granted.get() < FEWEST; i++) {
+                    Demand demand = switch (ThreadLocalRandom.current().nextInt(3)) {
                         case 0 -> Demand.shared();
                         case 1 -> Demand.permits(1, 3);
                         default -> Demand.exclusive();
@@ -59,18 +70,37 @@ class HotLockTest extends RecipeTest {
                         (exclusive ? alone : together).incrementAndGet();
                         assertThat(alone.get()).isLessThanOrEqualTo(1);
                         assertThat(alone.get() == 1 && together.get() > 0).isFalse();
+                        assertThat(renew(client, grant.get())).isInstanceOf(RenewalAnswer.Extended.class);
                         (exclusive ? alone : together).decrementAndGet();
-                        release(client, grant.get());
+                        assertThat(release(client, grant.get())).isEqualTo(ReleaseAnswer.RELEASED);
                     }
                 }
                 return null;
             });
+            done.set(true);
+            assertThat(get(inLine)).isGreaterThan(FEWEST / 10);
         }
-        assertThat(granted.get()).isPositive();
     }
 
-    private static void release(OpenStore client, Grant grant) {
-        client.store.release(grant, Duration.ZERO, OpenStore.soon());
+    private static int takeTurns(Database database, String name, AtomicBoolean done) throws InterruptedException {
+        int turns = 0;
+        try (Holdfast client = client(database)) {
+            while (!done.get()) {
+                client.lock(name).acquire().release();
+                turns++;
+            }
+        }
+        return turns;
+    }
+
+    private static RenewalAnswer renew(OpenStore client, Grant grant) {
+        return client.store
+                .renew(List.of(new RenewalRequest(grant, Duration.ofSeconds(40))), OpenStore.soon())
+                .get(0);
+    }
+
+    private static ReleaseAnswer release(OpenStore client, Grant grant) {
+        return client.store.release(grant, Duration.ZERO, OpenStore.soon());
     }
 
     @ParameterizedTest

@@ -103,7 +103,7 @@ abstract class RecipeTest {
 
     static <T> T get(Future<T> future) throws Exception {
         try {
-            return future.get(60, TimeUnit.SECONDS);
+            return future.get(5, TimeUnit.MINUTES);
         } catch (ExecutionException e) {
             throw e.getCause() instanceof Exception cause ? cause : e;
         }
