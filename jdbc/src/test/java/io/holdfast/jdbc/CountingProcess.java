@@ -14,6 +14,9 @@ import java.util.List;
 /** A process of its own that takes a lock again and again and prints each time it had it: token, from, to. */
 final class CountingProcess {
 
+    /** What it prints first. */
+    static final String READY = "ready";
+
     private CountingProcess() {}
 
     /** Arguments: the store's URL, the database's URL, the lock, its ttl, the counter, threads, rounds of each. */
@@ -23,6 +26,7 @@ final class CountingProcess {
         int rounds = Integer.parseInt(args[6]);
         try (Holdfast client = Holdfast.connect(args[0])) {
             DistributedLock lock = client.lock(args[2], LockOptions.defaults().withTtl(ttl));
+            System.out.println(READY);
             List<Thread> all = new ArrayList<>();
             for (int i = 0; i < threads; i++) {
                 Thread thread = new Thread(() -> count(lock, args[1], args[4], rounds));
@@ -37,12 +41,15 @@ final class CountingProcess {
 
     private static void count(DistributedLock lock, String url, String counter, int rounds) {
         for (int done = 0; done < rounds; ) {
-            try (Lease lease = lock.acquire()) {
+            try {
+                Lease lease = lock.acquire();
                 // Monotonic time is that of the machine: processes can be compared by it.
                 long from = System.nanoTime();
-                increment(url, counter);
+                work(url, counter);
                 long to = System.nanoTime();
-                if (lease.isValid()) {
+                boolean held = lease.isValid();
+                lease.release();
+                if (held) {
                     System.out.println(lease.token() + " " + from + " " + to);
                 }
                 done++;
@@ -54,8 +61,9 @@ final class CountingProcess {
         }
     }
 
-    private static void increment(String url, String counter) throws Exception {
+    private static void work(String url, String counter) throws Exception {
         if (counter.equals("-")) {
+            Thread.sleep(1); // Long enough for a second holder to be noticed.
             return;
         }
         try (Connection connection = DriverManager.getConnection(url)) {
