@@ -151,10 +151,15 @@ final class Bells {
         return first;
     }
 
-    /** Whether the client has not been refused yet since it began to wait. */
-    boolean isUnasked(String name) {
+    /** Whether the client waits and has been refused since it began to: from then on it stands in line, or queues for the baton. */
+    boolean wasRefused(String name) {
         Wait wait = waits.get(name);
-        return wait != null && !wait.refused;
+        return wait != null && wait.refused;
+    }
+
+    /** Whether the client has a place in line, as far as is known. */
+    boolean hasPlace(String name) {
+        return place(name) != null;
     }
 
     /** Whether the client was refused and has no place in line, as far as is known. */

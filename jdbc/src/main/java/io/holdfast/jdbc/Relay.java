@@ -71,11 +71,13 @@ final class Relay implements AutoCloseable {
         this.mistrustedAllUntil = time.nanoTime();
         AtomicInteger number = new AtomicInteger();
         this.waiters =
-                new ThreadPoolExecutor(0, Math.max(1, size), 10, TimeUnit.SECONDS, new SynchronousQueue<>(), task -> {
-                    Thread thread = new Thread(task, threadName + "-baton-" + number.incrementAndGet());
-                    thread.setDaemon(true);
-                    return thread;
-                });
+                // Twice as many as there are batons: who has just got its own is not idle yet.
+                new ThreadPoolExecutor(
+                        0, Math.max(1, 2 * size), 10, TimeUnit.SECONDS, new SynchronousQueue<>(), task -> {
+                            Thread thread = new Thread(task, threadName + "-baton-" + number.incrementAndGet());
+                            thread.setDaemon(true);
+                            return thread;
+                        });
     }
 
     /** Queues for a lock's baton; rings when it has come or will not come. Empty if it has to be done without. */
@@ -89,7 +91,7 @@ final class Relay implements AutoCloseable {
             waiters.execute(() -> await(baton, ring));
             return Optional.of(baton);
         } catch (RejectedExecutionException e) {
-            // Closed, or a thread that has just got its baton is not idle yet.
+            // Closed, or those that have just got theirs are not idle yet.
             slots.release();
             return Optional.empty();
         }

@@ -147,7 +147,8 @@ final class RowStore implements RingingStore, DowngradingStore, TokenRaisingStor
         }
         Baton baton = bells.baton(name);
         if (baton == null) {
-            return patient && relay.isRunning(name) && queueForBaton(request)
+            // Who has a place of its own uses that one: left alone it would hold everybody up.
+            return patient && !bells.hasPlace(name) && relay.isRunning(name) && queueForBaton(request)
                     ? Optional.of(new Answer.Refused(Optional.of(LONGEST_PAUSE), "others wait for it"))
                     : Optional.empty();
         }
@@ -281,7 +282,7 @@ final class RowStore implements RingingStore, DowngradingStore, TokenRaisingStor
                 .map(seen -> refused(seen, request, client));
     }
 
-    /** The relay has a place, but it may be over. */
+    /** The relay has the first place, but may be over: then that is cleared away, and the next one's turn. */
     private Optional<Answer> takeFromRelay(Session session, LockSql sql, Request request, Sight seen)
             throws SQLException {
         BatonSql baton = sql.baton(request.name());
@@ -289,7 +290,8 @@ final class RowStore implements RingingStore, DowngradingStore, TokenRaisingStor
             return Optional.of(refused(seen, request, request.owner().client()));
         }
         try {
-            return take(session, sql, request, Line.RELAY);
+            sql.dropFirst(session, request, seen);
+            return take(session, sql, request, request.owner().client());
         } finally {
             baton.passOn(session.connection());
         }
@@ -307,7 +309,7 @@ final class RowStore implements RingingStore, DowngradingStore, TokenRaisingStor
 
     /** Who waits needs a place, and renews it in good time; and somebody has to clear away the places of the dead. */
     private boolean shouldStandInLine(Sight seen, Request request) {
-        if (!bells.isListened(request.name()) || bells.isUnasked(request.name())) {
+        if (!bells.wasRefused(request.name())) {
             return false;
         }
         Duration left = seen.placeLeft(request.owner().client(), Kind.of(request.demand()));
@@ -331,7 +333,7 @@ final class RowStore implements RingingStore, DowngradingStore, TokenRaisingStor
             if (grant.isPresent()) {
                 return Optional.of(new Answer.Granted(grant.get()));
             }
-            if (bells.isListened(request.name())) {
+            if (bells.wasRefused(request.name())) {
                 row.get().standInLine(client, Kind.of(request.demand()));
             }
             return Optional.of(refused(row.get().sight(), request, client));

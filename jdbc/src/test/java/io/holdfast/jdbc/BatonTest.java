@@ -6,6 +6,8 @@ import static org.awaitility.Awaitility.await;
 import io.holdfast.Holdfast;
 import io.holdfast.Lease;
 import java.sql.Connection;
+import java.sql.PreparedStatement;
+import java.sql.ResultSet;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -24,6 +26,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 class BatonTest {
 
     private static final Duration SOON = Duration.ofSeconds(20);
+    private static final int ROUNDS = 50;
 
     private final List<Holdfast> clients = new ArrayList<>();
 
@@ -244,27 +247,64 @@ class BatonTest {
     @EnumSource
     void thoseWhoPollAreNotStarvedByThoseWhoQueue(Database database) throws Exception {
         String name = Database.unique("mixed");
-        List<Holdfast> contenders = List.of(client(database), client(database), client(database, "&batons=0"));
-        List<Integer> order = new CopyOnWriteArrayList<>();
-        ExecutorService threads = Executors.newFixedThreadPool(contenders.size());
-        List<Future<?>> done = new ArrayList<>();
-        for (int i = 0; i < contenders.size(); i++) {
-            int number = i;
-            done.add(threads.submit(() -> {
-                for (int round = 0; round < 50; round++) {
-                    contenders.get(number).lock(name).run(() -> order.add(number));
-                }
-                return null;
-            }));
-        }
-        threads.shutdown();
-        for (Future<?> one : done) {
-            one.get(60, TimeUnit.SECONDS);
-        }
+
+        List<Integer> order = contend(name, client(database), client(database), client(database, "&batons=0"));
 
         List<Integer> firstHalf = order.subList(0, order.size() / 2);
         assertThat(firstHalf.stream().filter(number -> number == 2).count())
                 .as("turns of the one that polls among the first half: %s", order)
                 .isGreaterThan(10);
+    }
+
+    /** A place that its client does not use holds everybody up until it lapses. */
+    @ParameterizedTest
+    @EnumSource
+    void thoseWhoQueueHaveNoPlacesOfTheirOwn(Database database) throws Exception {
+        String name = Database.unique("places");
+        Holdfast[] contenders = {client(database), client(database), client(database), client(database)};
+        contenders[0].lock(name).acquire().release();
+        CompletableFuture<List<Integer>> contention = CompletableFuture.supplyAsync(() -> contend(name, contenders));
+
+        List<String> lines = new ArrayList<>();
+        try (Connection connection = database.connect();
+                PreparedStatement look =
+                        connection.prepareStatement("SELECT line FROM holdfast_lock WHERE name = '" + name + "'")) {
+            while (!contention.isDone()) {
+                try (ResultSet rows = look.executeQuery()) {
+                    rows.next();
+                    lines.add(rows.getString(1));
+                }
+            }
+        }
+
+        assertThat(contention.join()).hasSize(4 * ROUNDS);
+        assertThat(lines)
+                .anyMatch(line -> line.startsWith(Line.RELAY))
+                .allMatch(line -> line.isEmpty() || line.startsWith(Line.RELAY) && line.length() == Line.PLACE_LENGTH);
+    }
+
+    /** Everybody takes the lock again and again. Returns whose turn it was each time. */
+    private static List<Integer> contend(String name, Holdfast... contenders) {
+        List<Integer> order = new CopyOnWriteArrayList<>();
+        ExecutorService threads = Executors.newFixedThreadPool(contenders.length);
+        List<Future<?>> done = new ArrayList<>();
+        for (int i = 0; i < contenders.length; i++) {
+            int number = i;
+            done.add(threads.submit(() -> {
+                for (int round = 0; round < ROUNDS; round++) {
+                    contenders[number].lock(name).run(() -> order.add(number));
+                }
+                return null;
+            }));
+        }
+        threads.shutdown();
+        try {
+            for (Future<?> one : done) {
+                one.get(60, TimeUnit.SECONDS);
+            }
+        } catch (Exception e) {
+            throw new AssertionError("those who contended: " + order, e);
+        }
+        return order;
     }
 }
