@@ -6,6 +6,8 @@ import io.holdfast.spi.StoreContext;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
+import redis.clients.jedis.Connection;
+import redis.clients.jedis.Protocol.Command;
 
 /** This client's standing channels, one per lane, subscribed when first needed. Thread-safe. */
 final class Mailbox implements AutoCloseable {
@@ -49,9 +51,20 @@ final class Mailbox implements AutoCloseable {
         this.receiver = receiver;
     }
 
-    /** In a cluster a server counts only its own subscribers, so each has a channel of its own there. */
-    String channel(String lane) {
-        return topology.spansSlots() ? base : base + "@" + lane;
+    /**
+     * Where scripts tell us things. In a cluster a server sees only its own subscribers, so each has a channel of its own, named
+     * by the server itself: a request may be carried out by another than the one we had in mind.
+     */
+    String channel() {
+        return topology.spansSlots() ? base : base + "@";
+    }
+
+    private String channelAt(Connection server) {
+        if (topology.spansSlots()) {
+            return base;
+        }
+        server.sendCommand(Command.CLUSTER, "MYID");
+        return channel() + Views.text(server.getOne());
     }
 
     /** Grows with every subscription that comes up on that lane, before what waits is checked. */
@@ -92,7 +105,7 @@ final class Mailbox implements AutoCloseable {
                 role,
                 deadline -> topology.nodeOfLane(lane, deadline),
                 topology::suspect,
-                channel(lane),
+                this::channelAt,
                 () -> subscribed.accept(lane),
                 this::receive);
         subscriber.start();

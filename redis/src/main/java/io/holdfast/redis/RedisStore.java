@@ -54,8 +54,8 @@ final class RedisStore implements QueueingStore, DowngradingStore, TokenRaisingS
      *   each a tenth of a second later. With a live holder these alarms do not go off: the next heartbeat (every third of a
      *   ttl) moves them before. Where a waiter's ttl is much longer than the holder's, that heartbeat comes too late, so the
      *   script that lets a new holder in tells those few by a message.
-     *   A dead waiter: its subscription is gone, PUBLISH reaches nobody, it is passed over at once. If it is half-open or
-     *   stopped, PUBLISH counts it, it becomes holder with what is left of its ticket, and expires with that.
+     *   A dead waiter: its subscription is gone, so it is passed over at once. If it is half-open or stopped, its subscription
+     *   still counts, it becomes holder with what is left of its ticket, and expires with that.
      *   A live waiter whose subscription just broke is passed over too, but keeps its place; its next heartbeat, or the check
      *   after it subscribed again, takes the lock if it is free.
      *
@@ -63,6 +63,12 @@ final class RedisStore implements QueueingStore, DowngradingStore, TokenRaisingS
      *   who does not listen asks without queueing, since a free lock needs no subscription; refused, it subscribes, and takes
      *   its place only when it can be called. If that does not come soon, it queues all the same, as after a break: late is
      *   better than failed. If the lock moves to another server meanwhile, queue() checks.
+     *
+     *   A lock moves to another server of a cluster while its waiters listen at the old one. Counting who received a message was
+     *   wrong there: a PUBLISH at the new server counted nobody, the cluster carried it to the old one all the same, and the
+     *   waiter passed over and the one let in instead held the same token. So the script looks who listens before it grants and
+     *   speaks after, and a ticket's channel names the server by which it was written: of those who listen elsewhere it cannot
+     *   tell who lives, so they are not passed over.
      *
      * P7. An enqueue whose answer was lost leaves a ticket or a grant nobody here knows. The engine withdraws it by owner. If it
      *   is granted before, the message finds no waiter and the grant is released at once. If the request itself is still on the
@@ -122,8 +128,7 @@ final class RedisStore implements QueueingStore, DowngradingStore, TokenRaisingS
     @Override
     public Answer attempt(Request request, Deadline deadline) {
         LockKeys keys = keys(request.name());
-        Courier.Reply reply = send(
-                Script.ATTEMPT, keys, deadline, Script.demand(request, mailbox.channel(courier.lane(keys, deadline))));
+        Courier.Reply reply = send(Script.ATTEMPT, keys, deadline, Script.demand(request, mailbox.channel()));
         List<?> answer = (List<?>) reply.value();
         if (Views.text(answer.get(0)).equals("held")) {
             return new Answer.Granted(granted(request, answer, reply));
@@ -166,7 +171,7 @@ final class RedisStore implements QueueingStore, DowngradingStore, TokenRaisingS
                 desk.add(request, keys, listener, context.time().nanoTime());
         Courier.Reply reply;
         try {
-            reply = send(Script.ENQUEUE, keys, deadline, Script.demand(request, mailbox.channel(lane)));
+            reply = send(Script.ENQUEUE, keys, deadline, Script.demand(request, mailbox.channel()));
         } catch (RuntimeException e) {
             desk.forget(request.owner());
             throw e;
@@ -240,7 +245,7 @@ final class RedisStore implements QueueingStore, DowngradingStore, TokenRaisingS
             keys.addAll(of.all());
             arguments.add(request.owner().toString());
             arguments.add(Script.micros(renewal.ttl()));
-            arguments.add(mailbox.channel(topology.lane(slot)));
+            arguments.add(mailbox.channel());
         }
         String name = batch.get(0).claim().request().name();
         return new Courier.Call(Script.RENEW, Node.Urgency.EXTRA, slot, name, keys, arguments);

@@ -35,7 +35,7 @@ final class Subscriber implements AutoCloseable {
     private final StoreContext context;
     private final Function<Deadline, Node> server;
     private final Consumer<Node> failed;
-    private final String channel;
+    private final Function<Connection, String> channel;
     private final Runnable subscribed;
     private final Consumer<String> message;
     private final Hearing hearing;
@@ -48,7 +48,7 @@ final class Subscriber implements AutoCloseable {
             String role,
             Function<Deadline, Node> server,
             Consumer<Node> failed,
-            String channel,
+            Function<Connection, String> channel,
             Runnable subscribed,
             Consumer<String> message) {
         this.context = context;
@@ -92,7 +92,7 @@ final class Subscriber implements AutoCloseable {
             } catch (RuntimeException e) {
                 // Of whatever kind: a client that no longer listens would lose every grant announced to it.
                 if (!hearing.isOver()) {
-                    LOG.log(System.Logger.Level.DEBUG, "subscription to " + channel + " broke; subscribing again", e);
+                    LOG.log(System.Logger.Level.DEBUG, "a subscription broke; subscribing again", e);
                     if (node != null) {
                         failed.accept(node);
                     }
@@ -122,7 +122,7 @@ final class Subscriber implements AutoCloseable {
             }
             Connection connection = opened.connection();
             connection.setSoTimeout((int) SILENCE.toMillis());
-            connection.sendCommand(Command.SUBSCRIBE, channel);
+            connection.sendCommand(Command.SUBSCRIBE, channel.apply(connection));
             Object reply = connection.getOne();
             schedulePing(connection);
             while (!hearing.isOver()) {

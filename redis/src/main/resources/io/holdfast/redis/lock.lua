@@ -15,7 +15,7 @@
 --   2. No owner is both holder and ticket. A ticket that becomes a holder keeps its expiry: its client reckons from the
 --      last heartbeat we answered, and k dead waiters in a row cost one ttl, not k.
 --   3. Who holds beside whom follows from one walk: all live holders, then the tickets in line; the first that does not
---      fit ends it. Passed over, keeping their place, are only tickets whose client nobody could publish to.
+--      fit ends it. Passed over, keeping their place, are only tickets whose client does not listen here. They are told nothing.
 --   4. Tokens of a lock grow, and are at least the clock: a lost counter does not take them back.
 --   5. queue and tickets expire with the last heartbeat, counter a week after the later of its last use and its value.
 
@@ -189,10 +189,25 @@ local function next_token(lock)
     return math.max(tonumber(redis.call('GET', lock.counter) or '0') + 1, now)
 end
 
--- A client without the right to publish is one that reaches nobody.
+-- In a cluster, where channels are given with an open end ('…@'), each server has one of its own for a client.
+local function channel_here(channel)
+    return string.sub(channel, -1) == '@' and channel .. redis.call('CLUSTER', 'MYID') or channel
+end
+
+-- Whether a client can be told that it holds the lock. Asked before anything is said: a PUBLISH that counts nobody may still be
+-- heard at other servers of a cluster, or at replicas. Who listens at another server, since the lock was there before, cannot be
+-- seen from here and counts as alive. A client without the right to ask is one that reaches nobody.
+local function is_heard(channel)
+    local home = string.match(channel, '@(%x+)$')
+    if home and home ~= redis.call('CLUSTER', 'MYID') then
+        return true
+    end
+    local counted = redis.pcall('PUBSUB', 'NUMSUB', channel)
+    return not counted.err and counted[2] > 0
+end
+
 local function publish(channel, message)
-    local receivers = redis.pcall('PUBLISH', channel, message)
-    return type(receivers) == 'number' and receivers or 0
+    redis.pcall('PUBLISH', channel, message)
 end
 
 -- Who holds now, as the beginning of a walk.
@@ -254,17 +269,18 @@ local function advance(lock, me)
                 remove_ticket(lock, owner)
             elseif not admits(walk, ticket) then
                 return walk, true
+            elseif owner ~= me and not is_heard(ticket.channel) then
+                passed = passed + 1
             else
                 local token = next_token(lock)
-                if owner == me or publish(ticket.channel, 'granted ' .. owner .. ' ' .. text(token) .. ' ' .. lock.key) > 0 then
-                    remove_ticket(lock, owner)
-                    grant(lock, owner, ticket, ticket.expires, token)
-                    join(walk, ticket)
-                    if walk.mode == 'x' then
-                        return walk, true
-                    end
-                else
-                    passed = passed + 1
+                remove_ticket(lock, owner)
+                grant(lock, owner, ticket, ticket.expires, token)
+                if owner ~= me then
+                    publish(ticket.channel, 'granted ' .. owner .. ' ' .. text(token) .. ' ' .. lock.key)
+                end
+                join(walk, ticket)
+                if walk.mode == 'x' then
+                    return walk, true
                 end
             end
         end
@@ -304,7 +320,7 @@ end
 local function demand_of(i)
     return {
         mode = ARGV[i + 1], count = tonumber(ARGV[i + 2]), total = tonumber(ARGV[i + 3]), ttl = tonumber(ARGV[i + 4]),
-        channel = ARGV[i + 5], origin = ARGV[i + 6], since = text(now)
+        channel = channel_here(ARGV[i + 5]), origin = ARGV[i + 6], since = text(now)
     }
 end
 

@@ -7,12 +7,12 @@
 --       {'gone'} or {'failed', why}
 --
 -- Never shortens, never revives what has expired; a ttl of 0 only asks. A ticket that turns out to be next gets the lock in this reply, whether
--- or not its client can be published to: that is how a lost message and a lost subscription are made good. An error with
+-- or not its client listens: that is how a lost message and a lost subscription are made good. An error with
 -- one lock does not touch the others. Works on a server that is out of memory: it must not cost the locks held.
 
 local function renew(n)
     local lock = open(4 * n - 3)
-    local owner, ttl, channel = ARGV[3 * n - 2], tonumber(ARGV[3 * n - 1]), ARGV[3 * n]
+    local owner, ttl, channel = ARGV[3 * n - 2], tonumber(ARGV[3 * n - 1]), channel_here(ARGV[3 * n])
     local holder = lock.holders[owner]
     if holder then
         holder.expires = math.max(holder.expires, now + ttl)

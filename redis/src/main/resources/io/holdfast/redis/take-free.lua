@@ -14,8 +14,12 @@ if redis.call('EXISTS', KEYS[1], KEYS[2], KEYS[3]) == 0 then
         redis.call('SET', KEYS[4], token, 'PXAT', string.format('%.0f', math.ceil(next_one / 1000) + week))
     end
     local expires = micros + tonumber(ARGV[5])
+    local channel = ARGV[6]
+    if string.sub(channel, -1) == '@' then
+        channel = channel .. redis.call('CLUSTER', 'MYID')
+    end
     redis.call('HSET', KEYS[1], 'holdfast', '1', ARGV[1], table.concat({
-        string.format('%.0f', expires), token, ARGV[2], ARGV[3], ARGV[4], ARGV[5], clock, ARGV[6], ARGV[7]
+        string.format('%.0f', expires), token, ARGV[2], ARGV[3], ARGV[4], ARGV[5], clock, channel, ARGV[7]
     }, ' '))
     redis.call('PEXPIREAT', KEYS[1], string.format('%.0f', math.ceil(expires / 1000)))
     return { 'held', token }

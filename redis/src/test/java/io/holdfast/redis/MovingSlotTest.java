@@ -1,0 +1,154 @@
+package io.holdfast.redis;
+
+import static io.holdfast.redis.RedisTest.await;
+import static io.holdfast.redis.RedisTest.command;
+import static io.holdfast.redis.RedisTest.keys;
+import static io.holdfast.redis.RedisTest.name;
+import static io.holdfast.redis.TopologyConformanceTest.hosts;
+import static io.holdfast.redis.TopologyConformanceTest.minimalAcl;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.Demand;
+import io.holdfast.servers.RedisCluster;
+import io.holdfast.servers.RedisServer;
+import io.holdfast.spi.Grant;
+import io.holdfast.spi.RenewalAnswer;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Objects;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import redis.clients.jedis.RedisClient;
+
+@DisplayName("A lock that moves to another server of the cluster while it is held and waited for")
+class MovingSlotTest {
+
+    private static RedisCluster cluster;
+
+    private final List<TestClient> clients = new ArrayList<>();
+    private String name;
+    private RedisServer before;
+    private RedisServer after;
+    private TestClient holder;
+    private TestClient first;
+    private TestClient second;
+
+    @BeforeAll
+    static void start() {
+        cluster = RedisCluster.builder()
+                .each(node -> node.acl("user default on nopass +@all ~* &*", minimalAcl()))
+                .start();
+    }
+
+    @AfterAll
+    static void stop() {
+        cluster.close();
+    }
+
+    @BeforeEach
+    void connect() {
+        name = name();
+        before = cluster.primaryFor(keys(name).lock());
+        after = cluster.nodes().stream()
+                .filter(node -> node != before)
+                .findFirst()
+                .orElseThrow();
+        holder = client();
+        first = client();
+        second = client();
+    }
+
+    @AfterEach
+    void close() {
+        clients.forEach(TestClient::close);
+    }
+
+    private TestClient client() {
+        TestClient client = new TestClient("redis-cluster://holdfast:secret@" + hosts(cluster.nodes()));
+        clients.add(client);
+        return client;
+    }
+
+    private TestClient.Place queued(TestClient client, Duration ttl) {
+        TestClient.Place place = client.enqueue(client.request(name, Demand.exclusive(), ttl));
+        assertThat(place.isQueued()).isTrue();
+        awaitSubscription(client, before);
+        return place;
+    }
+
+    private static void awaitSubscription(TestClient client, RedisServer at) {
+        try (RedisClient redis = RedisClient.create("127.0.0.1", at.port())) {
+            String channel = "holdfast:client:" + client.id() + "*";
+            await().until(() -> !((List<?>) command(redis, "PUBSUB", "CHANNELS", channel)).isEmpty());
+        }
+    }
+
+    /** Its client learns of the move, and listens where the lock is now. */
+    private void heartbeat(TestClient client, TestClient.Place place) {
+        assertThat(client.renew(place.ticket())).isInstanceOf(RenewalAnswer.Extended.class);
+        awaitSubscription(client, after);
+        assertThat(client.renew(place.ticket())).isInstanceOf(RenewalAnswer.Extended.class);
+    }
+
+    private void moveTheLock() {
+        String slot = String.valueOf(keys(name).slot());
+        try (RedisClient from = RedisClient.create("127.0.0.1", before.port());
+                RedisClient to = RedisClient.create("127.0.0.1", after.port())) {
+            String fromId = text(command(from, "CLUSTER", "MYID"));
+            String toId = text(command(to, "CLUSTER", "MYID"));
+            command(to, "CLUSTER", "SETSLOT", slot, "IMPORTING", fromId);
+            command(from, "CLUSTER", "SETSLOT", slot, "MIGRATING", toId);
+            for (String key : keys(name).all()) {
+                command(from, "MIGRATE", "127.0.0.1", String.valueOf(after.port()), key, "0", "5000");
+            }
+            command(to, "CLUSTER", "SETSLOT", slot, "NODE", toId);
+            command(from, "CLUSTER", "SETSLOT", slot, "NODE", toId);
+        }
+    }
+
+    private static String text(Object reply) {
+        return Views.text(reply);
+    }
+
+    private static Grant pushed(TestClient.Place place) {
+        await().until(place.heard()::isGranted);
+        return Objects.requireNonNull(place.heard().grant);
+    }
+
+    /** A message published at one server is heard at all of them, though only the subscribers at that one are counted. */
+    @Test
+    void goesToOneWaiterOnlyAndInOrderThoughTheFirstListensWhereTheLockWas() {
+        Grant held = holder.grant(name);
+        TestClient.Place ahead = queued(first, TestClient.TTL);
+        TestClient.Place behind = queued(second, TestClient.TTL);
+        moveTheLock();
+        heartbeat(second, behind);
+
+        holder.release(held);
+
+        Grant granted = pushed(ahead);
+        assertThat(first.renew(granted)).isInstanceOf(RenewalAnswer.Extended.class);
+        assertThat(behind.heard().calls).isZero();
+        first.release(granted);
+        assertThat(pushed(behind).token()).isGreaterThan(granted.token());
+    }
+
+    @Test
+    void passesADeadWaiterWhenItsTicketIsUp() {
+        Grant held = holder.grant(name);
+        queued(first, Duration.ofSeconds(3));
+        TestClient.Place behind = queued(second, TestClient.TTL);
+        moveTheLock();
+        heartbeat(second, behind);
+        first.close();
+
+        holder.release(held);
+
+        assertThat(pushed(behind).token()).isGreaterThan(held.token());
+    }
+}
