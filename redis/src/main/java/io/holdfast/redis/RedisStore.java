@@ -49,11 +49,12 @@ final class RedisStore implements QueueingStore, DowngradingStore, TokenRaisingS
      * P3. Late release: scripts compare the owner, and an owner is one acquisition. A renewal after expiry finds no holder
      *   ("gone"), even if nobody took the lock meanwhile.
      *
-     * P4. Nobody polls. A dead holder is noticed by the first in line at the holder's deadline, which every answer to an
-     *   enqueue or heartbeat carries. Holder and first in line may die together (one process), so the next few in line stand in,
-     *   each a tenth of a second later. With a live holder these alarms do not go off: the next heartbeat (every third of a
-     *   ttl) moves them before. Where a waiter's ttl is much longer than the holder's, that heartbeat comes too late, so the
-     *   script that lets a new holder in tells those few by a message.
+     * P4. Nobody polls. A dead holder is noticed by the first in line at the holder's deadline, which answers to enqueues and
+     *   heartbeats carry. Holder and first in line may die together (one process), so the next few in line stand in, each a tenth
+     *   of a second later. The dead are not counted among the few: eight of them in front would leave nobody to watch. With a live
+     *   holder these alarms do not go off: the next heartbeat (every third of a ttl) moves them before. Where a waiter's ttl is
+     *   much longer than the holder's, that heartbeat comes too late, so the script that lets a new holder in tells those few by a
+     *   message.
      *   A dead waiter: its subscription is gone, so it is passed over at once. If it is half-open or stopped, its subscription
      *   still counts, it becomes holder with what is left of its ticket, and expires with that.
      *   A live waiter whose subscription just broke is passed over too, but keeps its place; its next heartbeat, or the check
@@ -87,10 +88,6 @@ final class RedisStore implements QueueingStore, DowngradingStore, TokenRaisingS
 
     /** A script that renews this many locks keeps the server from others for about a millisecond. */
     private static final int RENEWALS_PER_SCRIPT = 250;
-    /** How many in line watch the holder's deadline, and by how much later than the one before: as in lock.lua. */
-    private static final int WATCHERS = 8;
-
-    private static final Duration WATCHER_STAGGER = Duration.ofMillis(100);
     /** So that a check does not come a hair before the expiry it is for. */
     private static final Duration CHECK_SLACK = Duration.ofMillis(5);
 
@@ -307,13 +304,12 @@ final class RedisStore implements QueueingStore, DowngradingStore, TokenRaisingS
         }
     }
 
-    /** Arms the alarm of the first few in line; the others are told in time by their heartbeats. */
+    /** Arms the alarm of one who is to watch the holder: the first few in line who live. */
     private void watchHolder(TicketDesk.Waiting waiting, List<?> answer) {
-        long rank = (Long) answer.get(1);
-        boolean foreign = (Long) answer.get(3) == 1;
-        if (rank < (foreign ? 1 : WATCHERS)) {
-            Duration left = Views.micros(Long.parseLong(Views.text(answer.get(2))));
-            checkIn(waiting, left.plus(WATCHER_STAGGER.multipliedBy(rank)).plus(CHECK_SLACK));
+        if (answer.size() > 1) {
+            checkIn(
+                    waiting,
+                    Views.micros(Long.parseLong(Views.text(answer.get(1)))).plus(CHECK_SLACK));
         }
     }
 

@@ -3,7 +3,7 @@
 --
 -- KEYS  lock, queue, tickets, counter
 -- ARGV  owner, mode, count, total, ttl, channel, origin
--- Reply {'held', token} or {'waiting', rank, microseconds until a holder may be gone, whether the holder is foreign}
+-- Reply {'held', token} or {'waiting', microseconds until it should check, or nothing if others do}
 --
 -- A repeated request finds its ticket and keeps its place. Refused as a whole when the server is out of memory.
 
@@ -29,4 +29,4 @@ if not ticket then
     demand.expires = now + demand.ttl
     write_ticket(lock, owner, demand)
 end
-return { 'waiting', redis.call('ZRANK', lock.queue, owner), text(time_left(lock)), lock.foreign and 1 or 0 }
+return waiting(lock, owner)

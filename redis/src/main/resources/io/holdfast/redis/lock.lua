@@ -23,7 +23,7 @@ local MARK = 'holdfast'
 local COUNTER_LIFE_MILLIS = 7 * 24 * 3600 * 1000
 local FOREIGN_CHECK_MICROS = 1000000
 local CHUNK = 16
--- As in RedisStore.
+-- How many in line watch the holder's deadline, and by how much later than the one before.
 local WATCHERS = 8
 local WATCHER_STAGGER_MICROS = 100000
 
@@ -194,16 +194,17 @@ local function channel_here(channel)
     return string.sub(channel, -1) == '@' and channel .. redis.call('CLUSTER', 'MYID') or channel
 end
 
--- Whether a client can be told that it holds the lock. Asked before anything is said: a PUBLISH that counts nobody may still be
--- heard at other servers of a cluster, or at replicas. Who listens at another server, since the lock was there before, cannot be
--- seen from here and counts as alive. A client without the right to ask is one that reaches nobody.
-local function is_heard(channel)
-    local home = string.match(channel, '@(%x+)$')
-    if home and home ~= redis.call('CLUSTER', 'MYID') then
-        return true
+-- Which of some channels have a listener. Asked before anything is said: a PUBLISH that counts nobody may still be heard at other
+-- servers of a cluster, or at replicas. Who listens at another server, since the lock was there before, cannot be seen from here
+-- and counts as alive. A client without the right to ask is one that reaches nobody.
+local function heard(channels)
+    local counts = redis.pcall('PUBSUB', 'NUMSUB', unpack(channels))
+    local answers = {}
+    for i, channel in ipairs(channels) do
+        local home = string.match(channel, '@(%x+)$')
+        answers[i] = home and home ~= redis.call('CLUSTER', 'MYID') or not counts.err and counts[2 * i] > 0
     end
-    local counted = redis.pcall('PUBSUB', 'NUMSUB', channel)
-    return not counted.err and counted[2] > 0
+    return answers
 end
 
 local function publish(channel, message)
@@ -269,7 +270,7 @@ local function advance(lock, me)
                 remove_ticket(lock, owner)
             elseif not admits(walk, ticket) then
                 return walk, true
-            elseif owner ~= me and not is_heard(ticket.channel) then
+            elseif owner ~= me and not heard({ ticket.channel })[1] then
                 passed = passed + 1
             else
                 local token = next_token(lock)
@@ -287,8 +288,56 @@ local function advance(lock, me)
     end
 end
 
--- The first in line watch the holder's deadline, one after the other. They read it in the answers to their heartbeats; whose
--- next one would come too late (a long ttl waits behind a short one) is told now.
+-- The first in line who live, at least as many as asked for if there are; 'me' lives, since it asks. Drops tickets that have lapsed.
+local function first_alive(lock, many, me)
+    local found, from, chunk = {}, 0, WATCHERS
+    while #found < many do
+        local owners = redis.call('ZRANGE', lock.queue, from, from + chunk - 1)
+        if #owners == 0 then
+            break
+        end
+        local live, channels = {}, {}
+        for i, packed in ipairs(redis.call('HMGET', lock.tickets, unpack(owners))) do
+            local expires, ttl, channel = string.match(packed or '', EXPIRY_TTL_CHANNEL)
+            if expires and tonumber(expires) > now then
+                live[#live + 1] = { owner = owners[i], expires = tonumber(expires), ttl = tonumber(ttl), channel = channel }
+                channels[#live] = channel
+            else
+                remove_ticket(lock, owners[i])
+            end
+        end
+        from = from + #live
+        chunk = math.min(2 * chunk, 128)
+        for i, is_heard in ipairs(#live > 0 and heard(channels) or {}) do
+            if is_heard or live[i].owner == me then
+                found[#found + 1] = live[i]
+            end
+        end
+    end
+    return found
+end
+
+-- What one who stays in line is told: after how many microseconds it has to look after the holder, if that is its part. The first
+-- few who live watch the holder's deadline, one after the other; a foreign key, which is looked at often, only the first.
+local function waiting(lock, me)
+    local watchers = lock.foreign and 1 or WATCHERS
+    local ahead = redis.call('ZRANK', lock.queue, me)
+    if ahead >= watchers then
+        local alive = first_alive(lock, watchers, me)
+        for place = 1, math.min(watchers, #alive) do
+            if alive[place].owner == me then
+                ahead = place - 1
+            end
+        end
+    end
+    if ahead >= watchers then
+        return { 'waiting' }
+    end
+    return { 'waiting', text(time_left(lock) + ahead * WATCHER_STAGGER_MICROS) }
+end
+
+-- Those who watch the holder's deadline read it in the answers to their heartbeats; whose next one would come too late (a long ttl
+-- waits behind a short one) is told now.
 local function tell_watchers(lock)
     local left = time_left(lock)
     -- The tickets live as long as the last of them, and nobody's expiry is further away than its ttl: mostly this tells that
@@ -296,14 +345,11 @@ local function tell_watchers(lock)
     if redis.call('PTTL', lock.tickets) * 1000 * 0.4 <= left then
         return
     end
-    local owners = redis.call('ZRANGE', lock.queue, 0, WATCHERS - 1)
-    if #owners == 0 then
-        return
-    end
-    for place, packed in ipairs(redis.call('HMGET', lock.tickets, unpack(owners))) do
-        local expires, ttl, channel = string.match(packed or '', EXPIRY_TTL_CHANNEL)
-        if expires and tonumber(expires) > now and tonumber(expires) - 0.6 * tonumber(ttl) > now + left then
-            publish(channel, 'watch ' .. owners[place] .. ' ' .. text(left + (place - 1) * WATCHER_STAGGER_MICROS)
+    local alive = first_alive(lock, WATCHERS, nil)
+    for place = 1, math.min(WATCHERS, #alive) do
+        local ticket = alive[place]
+        if ticket.expires - 0.6 * ticket.ttl > now + left then
+            publish(ticket.channel, 'watch ' .. ticket.owner .. ' ' .. text(left + (place - 1) * WATCHER_STAGGER_MICROS)
                 .. ' ' .. lock.key)
         end
     end

@@ -3,7 +3,7 @@
 --
 -- KEYS  lock, queue, tickets, counter of each
 -- ARGV  owner, ttl, channel of each
--- Reply per lock {'held', token}, {'waiting', rank, microseconds until a holder may be gone, whether the holder is foreign},
+-- Reply per lock {'held', token}, {'waiting', microseconds until it should check, or nothing if others do},
 --       {'gone'} or {'failed', why}
 --
 -- Never shortens, never revives what has expired; a ttl of 0 only asks. A ticket that turns out to be next gets the lock in this reply, whether
@@ -41,7 +41,7 @@ local function renew(n)
     if not ticket then
         return { 'gone' }
     end
-    return { 'waiting', redis.call('ZRANK', lock.queue, owner), text(time_left(lock)), lock.foreign and 1 or 0 }
+    return waiting(lock, owner)
 end
 
 local answers = {}

@@ -66,8 +66,7 @@ class HandoverTest extends RedisTest {
         TestClient dead = client();
         queued(dead);
         TestClient.Place next = queued(other);
-        dead.close();
-        await().until(() -> calls("subscribe") >= 0 && channelIsGone(dead));
+        die(dead);
 
         holder.release(held);
 
@@ -178,6 +177,56 @@ class HandoverTest extends RedisTest {
     }
 
     @Test
+    void howeverManyDeadWaitersStandInFrontTheNextAliveWatchesTheHolder() {
+        holder.grant(holder.request(name, Demand.exclusive(), Duration.ofSeconds(3)));
+        TestClient dead = queuedInFront(20);
+        TestClient.Place survivor = queued(other);
+        die(dead);
+
+        assertThat(other.renew(survivor.ticket())).isInstanceOf(RenewalAnswer.Extended.class);
+
+        // Its next heartbeat would come after ten seconds.
+        assertThat(millisUntil(survivor)).isLessThan(6000);
+    }
+
+    @Test
+    void whoJoinsBehindDeadWaitersWatchesTheHolderToo() {
+        holder.grant(holder.request(name, Demand.exclusive(), Duration.ofSeconds(3)));
+        die(queuedInFront(8));
+
+        assertThat(millisUntil(queued(other))).isLessThan(6000);
+    }
+
+    @Test
+    void aLongTtlBehindDeadWaitersIsToldOfAHolderWithAShortOne() {
+        Grant held = holder.grant(name);
+        TestClient dying = client();
+        TestClient.Place brief = queued(dying, Duration.ofMillis(1500));
+        TestClient dead = queuedInFront(8);
+        TestClient.Place patient = queued(other, Duration.ofMinutes(5));
+        die(dead);
+
+        holder.release(held);
+        pushed(brief);
+        dying.close();
+
+        assertThat(millisUntil(patient)).isLessThan(5000);
+    }
+
+    private TestClient queuedInFront(int tickets) {
+        TestClient client = client();
+        for (int i = 0; i < tickets; i++) {
+            queued(client);
+        }
+        return client;
+    }
+
+    private void die(TestClient client) {
+        client.close();
+        await().until(() -> channelIsGone(client));
+    }
+
+    @Test
     void aGrantForAWaiterWhoGaveUpIsReleasedAtOnce() {
         TcpProxy proxy = proxy();
         TestClient hasty = through(proxy);
@@ -258,6 +307,19 @@ class HandoverTest extends RedisTest {
     void aForeignKeyThatIsDeletedIsNoticedWithinAboutASecond() {
         redis.set(keys(name).lock(), "somebody");
         TestClient.Place place = queued(other);
+        redis.del(keys(name).lock());
+
+        assertThat(millisUntil(place)).isLessThan(5000);
+    }
+
+    @Test
+    void aForeignKeyIsWatchedByTheFirstInLineWhoLives() {
+        redis.set(keys(name).lock(), "somebody");
+        TestClient dead = queuedInFront(1);
+        TestClient.Place place = queued(other);
+        die(dead);
+        other.renew(place.ticket());
+
         redis.del(keys(name).lock());
 
         assertThat(millisUntil(place)).isLessThan(5000);
