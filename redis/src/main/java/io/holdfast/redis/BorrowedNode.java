@@ -37,6 +37,7 @@ final class BorrowedNode implements Node {
 
     @Override
     public void giveBack(Line line) {
+        line.connection().setSoTimeout(line.readTimeoutMillis());
         pool.returnResource(line.connection());
     }
 

@@ -14,8 +14,17 @@ interface Node extends AutoCloseable {
         EXTRA
     }
 
-    /** A connection on loan. */
-    record Line(Connection connection, Urgency urgency) {}
+    /**
+     * A connection on loan.
+     *
+     * @param readTimeoutMillis what its owner had set; each request sets its own
+     */
+    record Line(Connection connection, Urgency urgency, int readTimeoutMillis) {
+
+        Line(Connection connection, Urgency urgency) {
+            this(connection, urgency, connection.getSoTimeout());
+        }
+    }
 
     /** Tells servers apart: the lane of the locks it serves. */
     String id();

@@ -26,7 +26,8 @@ public final class RedisStores implements StoreProvider {
 
     /**
      * Uses the connections of a client you already have, which stays yours to close. One of them is kept for listening as long
-     * as the store is open, so its pool must have room; its timeouts for reading are replaced by each request's deadline.
+     * as the store is open, so its pool must have room. Each request reads by its own deadline and gives the connection back as
+     * it was.
      */
     public static StoreFactory using(RedisClient client) {
         return using(client, RedisConfig.DEFAULT_PREFIX);

@@ -33,6 +33,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import redis.clients.jedis.Connection;
 import redis.clients.jedis.RedisClient;
 import redis.clients.jedis.exceptions.JedisException;
 
@@ -358,6 +359,34 @@ class EngineTest extends RedisTest {
             }
             assertThat(redis.exists(keys(name).lock())).isFalse();
             assertThat(mine.ping()).isEqualTo("PONG");
+        }
+    }
+
+    @Test
+    void aClientTheUserAlreadyHasGetsItsConnectionsBackAsTheyWere() throws Exception {
+        try (RedisClient mine = RedisClient.create("127.0.0.1", server.port())) {
+            int timeout = readTimeout(mine);
+            try (Holdfast client =
+                    Holdfast.builder().store(RedisStores.using(mine)).connect()) {
+                client.lock(name)
+                        .tryAcquire(Duration.ofMillis(1500))
+                        .orElseThrow()
+                        .close();
+
+                assertThat(readTimeout(mine)).isEqualTo(timeout);
+                Lease held = holdfast().lock(name).acquire();
+                assertThat(client.lock(name).tryAcquire(Duration.ofMillis(100))).isEmpty();
+                held.release();
+                client.locks(name);
+                assertThat(readTimeout(mine)).isEqualTo(timeout);
+            }
+            await().until(() -> mine.getPool().getNumActive() == 0);
+        }
+    }
+
+    private static int readTimeout(RedisClient client) {
+        try (Connection connection = client.getPool().getResource()) {
+            return connection.getSoTimeout();
         }
     }
 
