@@ -75,22 +75,26 @@ final class Census {
     }
 
     private Set<String> scan(String pattern, String about, Deadline deadline) {
-        Set<String> keys = new TreeSet<>();
         try {
-            for (Node node : topology.primaries(deadline)) {
-                String cursor = "0";
-                do {
-                    List<?> page = (List<?>) courier.command(
-                            node, deadline, Command.SCAN, List.of(cursor, "MATCH", pattern, "COUNT", SCAN_COUNT));
-                    cursor = Views.text(page.get(0));
-                    ((List<?>) page.get(1)).stream().map(Views::text).forEach(keys::add);
-                    if (deadline.hasPassed()) {
-                        throw new JedisException("walking its keys took too long");
-                    }
-                } while (!cursor.equals("0"));
-            }
+            return courier.readAll(deadline, () -> scan(pattern, deadline));
         } catch (JedisException e) {
             throw new StoreUnavailableException(about, String.valueOf(e.getMessage()), e);
+        }
+    }
+
+    private Set<String> scan(String pattern, Deadline deadline) {
+        Set<String> keys = new TreeSet<>();
+        for (Node node : topology.primaries(deadline)) {
+            String cursor = "0";
+            do {
+                List<?> page = (List<?>) courier.command(
+                        node, deadline, Command.SCAN, List.of(cursor, "MATCH", pattern, "COUNT", SCAN_COUNT));
+                cursor = Views.text(page.get(0));
+                ((List<?>) page.get(1)).stream().map(Views::text).forEach(keys::add);
+                if (deadline.hasPassed()) {
+                    throw new JedisException("walking its keys took too long");
+                }
+            } while (!cursor.equals("0"));
         }
         return keys;
     }

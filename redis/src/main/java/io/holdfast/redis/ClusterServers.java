@@ -10,6 +10,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 import redis.clients.jedis.CommandArguments;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.Protocol.Command;
@@ -48,11 +49,10 @@ final class ClusterServers implements Topology {
 
     @Override
     public Node nodeOf(int slot, Deadline deadline) {
-        HostAndPort known = slots.get(slot);
-        if (known == null || suspected.contains(known)) {
-            refresh(slot, deadline);
-            known = slots.get(slot);
+        if (!isKnown(slot)) {
+            refresh(() -> isKnown(slot), deadline);
         }
+        HostAndPort known = slots.get(slot);
         if (known == null) {
             throw new JedisConnectionException("no server of the cluster serves slot " + slot + " now");
         }
@@ -67,13 +67,18 @@ final class ClusterServers implements Topology {
         return node;
     }
 
-    private void refresh(int slot, Deadline deadline) {
+    private boolean isKnown(int slot) {
+        HostAndPort known = slots.get(slot);
+        return known != null && !suspected.contains(known);
+    }
+
+    /** Reads the map, unless somebody else has done it meanwhile. */
+    private void refresh(BooleanSupplier isDone, Deadline deadline) {
         if (!Uninterruptibly.await(deadline, reading::tryLock)) {
             throw new JedisConnectionException("no server of the cluster answered in time");
         }
         try {
-            HostAndPort known = slots.get(slot);
-            if (known != null && !suspected.contains(known)) {
+            if (isDone.getAsBoolean()) {
                 return;
             }
             List<String> said = new ArrayList<>();
@@ -153,7 +158,8 @@ final class ClusterServers implements Topology {
 
     @Override
     public List<Node> primaries(Deadline deadline) {
-        nodeOf(0, deadline);
+        // A server that has joined or left shows in no answer of the others.
+        refresh(() -> false, deadline);
         Set<HostAndPort> serving = new LinkedHashSet<>();
         for (int slot = 0; slot < SLOTS; slot++) {
             HostAndPort address = slots.get(slot);

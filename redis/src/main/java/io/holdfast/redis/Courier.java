@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.CommandArguments;
 import redis.clients.jedis.Connection;
@@ -382,10 +383,31 @@ final class Courier {
         return lane;
     }
 
+    /** Reads from several servers, from the beginning again when one of them has failed and another may have taken over. */
+    <T> T readAll(Deadline deadline, Supplier<T> read) {
+        boolean second = false;
+        while (true) {
+            try {
+                return read.get();
+            } catch (JedisConnectionException e) {
+                if (isTimeout(e) || (second && !pauseForFailover(deadline))) {
+                    throw e;
+                }
+                second = true;
+            }
+        }
+    }
+
     /** Sends a plain command to one server. */
     Object command(Node node, Deadline until, Command command, List<String> arguments) {
         Deadline deadline = until.within(timeout);
-        Node.Line line = node.borrow(Node.Urgency.SHARED, deadline);
+        Node.Line line;
+        try {
+            line = node.borrow(Node.Urgency.SHARED, deadline);
+        } catch (JedisException e) {
+            topology.suspect(node);
+            throw e;
+        }
         try {
             line.connection().setSoTimeout(TimedSockets.millisLeft(deadline));
             line.connection().sendCommand(new CommandArguments(command).addObjects(arguments));
@@ -398,6 +420,7 @@ final class Courier {
         } catch (RuntimeException e) {
             node.drop(line);
             node.forgetIdle();
+            topology.suspect(node);
             throw e;
         }
     }

@@ -21,6 +21,8 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.AfterEach;
@@ -74,11 +76,17 @@ class FailoverTest {
         return acquired.join();
     }
 
+    /** Waits until the replica has all that was written so far. */
     private static void awaitReplication(RedisServer primary) {
         try (RedisClient redis = RedisClient.create("127.0.0.1", primary.port())) {
-            redis.set("marker", "x");
-            await().until(() -> RedisTest.command(redis, "WAIT", "1", "100") instanceof Long count && count == 1);
+            long written = number(redis, "master_repl_offset:(\\d+)");
+            await().until(() -> number(redis, "slave0:.*offset=(\\d+)") >= written);
         }
+    }
+
+    private static long number(RedisClient redis, String pattern) {
+        Matcher found = Pattern.compile(pattern).matcher(redis.info("replication"));
+        return found.find() ? Long.parseLong(found.group(1)) : -1;
     }
 
     @Test
@@ -184,11 +192,7 @@ class FailoverTest {
 
     @Test
     void aDeadShardDelaysNobodyElseAndItsReplicaTakesOver() throws Exception {
-        RedisCluster cluster = RedisCluster.builder()
-                .replicasPerShard(1)
-                .nodeTimeout(Duration.ofSeconds(2))
-                .start();
-        opened.add(cluster::close);
+        RedisCluster cluster = clusterWithReplicas();
         Holdfast client = client(clusterUri(cluster));
         RedisServer victim = cluster.primaryFor("holdfast:doomed-0");
         List<Lease> spared = new ArrayList<>();
@@ -233,6 +237,34 @@ class FailoverTest {
                 return "free-" + i;
             }
         }
+    }
+
+    @Test
+    void viewsAndPruningOfAClusterGoOnAfterAFailover() throws Exception {
+        RedisCluster cluster = clusterWithReplicas();
+        Holdfast holder = client(clusterUri(cluster));
+        for (int i = 0; i < 12; i++) {
+            holder.lock("job-" + i).acquire();
+        }
+        Holdfast onlooker = client(clusterUri(cluster));
+        assertThat(onlooker.locks("job-")).hasSize(12);
+        RedisServer victim = cluster.leaders().get(2);
+        awaitReplication(victim);
+
+        victim.kill();
+        cluster.awaitWhole();
+
+        assertThat(onlooker.locks("job-")).hasSize(12);
+        assertThat(onlooker.administration().prune(Duration.ofDays(1))).isZero();
+    }
+
+    private RedisCluster clusterWithReplicas() {
+        RedisCluster cluster = RedisCluster.builder()
+                .replicasPerShard(1)
+                .nodeTimeout(Duration.ofSeconds(2))
+                .start();
+        opened.add(cluster::close);
+        return cluster;
     }
 
     @Test
