@@ -279,6 +279,11 @@ final class RedisStore implements QueueingStore, DowngradingStore, TokenRaisingS
                 return new RenewalAnswer.Extended(reply.baseNanos(), renewal.ttl());
             }
             case "waiting" -> {
+                if (waiting == null && desk.hasDelivered(request.owner())) {
+                    // The message of the grant overtook this answer, by which the ticket, and so the grant, was
+                    // extended.
+                    return new RenewalAnswer.Extended(reply.baseNanos(), renewal.ttl());
+                }
                 if (waiting == null) {
                     return new RenewalAnswer.Gone("the request was withdrawn");
                 }

@@ -135,6 +135,10 @@ final class TicketDesk {
         return waiting.containsKey(owner) || delivered.containsKey(owner);
     }
 
+    boolean hasDelivered(OwnerId owner) {
+        return delivered.containsKey(owner);
+    }
+
     /** Hands a grant to its waiter, unless that has been done or it has given up. */
     void deliver(OwnerId owner, long token) {
         Waiting found = waiting.get(owner);

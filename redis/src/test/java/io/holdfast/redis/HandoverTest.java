@@ -272,6 +272,22 @@ class HandoverTest extends RedisTest {
         assertThat(place.heard().calls).isEqualTo(1);
     }
 
+    @Test
+    void anOlderAnswerThatItStillWaitsDoesNotTakeAGrantAway() {
+        holder.grant(name);
+        TestClient.Place place = queued(other);
+
+        // The message overtakes the answer to a heartbeat: seen from here, as if it came before the heartbeat was sent.
+        String message =
+                "granted " + place.request().owner() + " 1 " + keys(name).lock();
+        redis.publish("holdfast:client:" + other.id(), message);
+        pushed(place);
+
+        assertThat(other.renew(place.ticket())).isInstanceOf(RenewalAnswer.Extended.class);
+        other.withdraw(place.request());
+        assertThat(other.renew(place.ticket())).isInstanceOf(RenewalAnswer.Gone.class);
+    }
+
     private TestClient.Place awaitMarker() {
         String another = name();
         Grant held = holder.grant(another);
