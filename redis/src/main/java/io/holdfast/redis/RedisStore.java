@@ -183,7 +183,7 @@ final class RedisStore implements QueueingStore, DowngradingStore, TokenRaisingS
             return new Answer.Granted(granted(request, answer, reply));
         }
         waiting.extended(reply.baseNanos());
-        watchHolder(waiting, answer);
+        watchHolder(waiting, answer, reply);
         mailbox.listen(topology.lane(keys.slot()));
         if (round != mailbox.round(lane) || !lane.equals(topology.lane(keys.slot()))) {
             // A subscription came up and was checked without us, or the lock has moved, and with it its channel.
@@ -288,7 +288,7 @@ final class RedisStore implements QueueingStore, DowngradingStore, TokenRaisingS
                     return new RenewalAnswer.Gone("the request was withdrawn");
                 }
                 extend(waiting, renewal, reply);
-                watchHolder(waiting, answer);
+                watchHolder(waiting, answer, reply);
                 mailbox.listen(topology.lane(waiting.keys().slot()));
                 return new RenewalAnswer.Extended(reply.baseNanos(), renewal.ttl());
             }
@@ -310,16 +310,17 @@ final class RedisStore implements QueueingStore, DowngradingStore, TokenRaisingS
     }
 
     /** Arms the alarm of one who is to watch the holder: the first few in line who live. */
-    private void watchHolder(TicketDesk.Waiting waiting, List<?> answer) {
+    private void watchHolder(TicketDesk.Waiting waiting, List<?> answer, Courier.Reply reply) {
         if (answer.size() > 1) {
-            checkIn(
-                    waiting,
-                    Views.micros(Long.parseLong(Views.text(answer.get(1)))).plus(CHECK_SLACK));
+            Duration left = Views.micros(Long.parseLong(Views.text(answer.get(1))));
+            long atNanos = context.time().nanoTime() + left.plus(CHECK_SLACK).toNanos();
+            desk.checkAsAnswered(waiting, reply.baseNanos(), atNanos, this::check);
         }
     }
 
     private void checkIn(TicketDesk.Waiting waiting, Duration pause) {
-        desk.checkAt(waiting, context.time().nanoTime() + pause.toNanos(), this::check);
+        long nowNanos = context.time().nanoTime();
+        desk.checkAsTold(waiting, nowNanos, nowNanos + pause.toNanos(), this::check);
     }
 
     private void check(TicketDesk.Waiting waiting) {

@@ -10,6 +10,7 @@ import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
+import java.util.function.LongFunction;
 import org.jspecify.annotations.Nullable;
 
 /** Remembers who of this client waits in Redis, and whose grants have been handed out. Thread-safe. */
@@ -32,6 +33,9 @@ final class TicketDesk {
      *   through the ticket's own monitor. Listeners only record and unpark, so nothing waits inside it.
      */
 
+    /** When a ticket looks after the holder. */
+    private record Check(long atNanos, StoreContext.Alarm alarm) {}
+
     /** A request in line. */
     static final class Waiting {
         private final Request request;
@@ -40,7 +44,8 @@ final class TicketDesk {
         private long baseNanos;
         private boolean confirmed;
         private boolean ended;
-        private StoreContext.@Nullable Alarm check;
+        private @Nullable Check check;
+        private @Nullable Long toldNanos;
 
         Waiting(Request request, LockKeys keys, TicketListener listener, long baseNanos) {
             this.request = request;
@@ -72,20 +77,38 @@ final class TicketDesk {
         private synchronized boolean end() {
             boolean first = !ended;
             ended = true;
-            if (check != null) {
-                check.cancel();
-                check = null;
-            }
+            replaceCheck(null);
             return first;
         }
 
-        private synchronized void replaceCheck(StoreContext.@Nullable Alarm alarm) {
+        private void replaceCheck(@Nullable Check next) {
             if (check != null) {
-                check.cancel();
+                check.alarm.cancel();
             }
-            check = alarm;
-            if (ended && alarm != null) {
-                alarm.cancel();
+            check = next;
+        }
+
+        private synchronized void checkAsAnswered(long sentNanos, long atNanos, LongFunction<Check> arm) {
+            boolean mayBeOlderThanMessage = toldNanos != null && toldNanos - sentNanos > 0;
+            if (!ended && !(mayBeOlderThanMessage && isCheckedBefore(atNanos))) {
+                replaceCheck(arm.apply(atNanos));
+            }
+        }
+
+        private synchronized void checkAsTold(long heardNanos, long atNanos, LongFunction<Check> arm) {
+            toldNanos = heardNanos;
+            if (!ended && !isCheckedBefore(atNanos)) {
+                replaceCheck(arm.apply(atNanos));
+            }
+        }
+
+        private boolean isCheckedBefore(long nanos) {
+            return check != null && check.atNanos - nanos < 0;
+        }
+
+        private synchronized void wentOff(long atNanos) {
+            if (check != null && check.atNanos == atNanos) {
+                check = null;
             }
         }
 
@@ -180,9 +203,23 @@ final class TicketDesk {
         delivered.remove(owner);
     }
 
-    /** Runs the check then, unless the ticket has ended or is to be checked at another time. */
-    void checkAt(Waiting ticket, long nanos, Consumer<Waiting> check) {
-        ticket.replaceCheck(context.timer().at(nanos, () -> context.background().execute(() -> check.accept(ticket))));
+    /** Checks then and not when it was said before, unless a message came after the request was sent: that may be newer. */
+    void checkAsAnswered(Waiting ticket, long sentNanos, long atNanos, Consumer<Waiting> check) {
+        ticket.checkAsAnswered(sentNanos, atNanos, at -> arm(ticket, at, check));
+    }
+
+    /** Checks then at the latest: a message may be older than an answer we have, so it does not put a check off. */
+    void checkAsTold(Waiting ticket, long heardNanos, long atNanos, Consumer<Waiting> check) {
+        ticket.checkAsTold(heardNanos, atNanos, at -> arm(ticket, at, check));
+    }
+
+    private Check arm(Waiting ticket, long atNanos, Consumer<Waiting> check) {
+        Runnable task = () -> {
+            ticket.wentOff(atNanos);
+            check.accept(ticket);
+        };
+        return new Check(
+                atNanos, context.timer().at(atNanos, () -> context.background().execute(task)));
     }
 
     private void remember(OwnerId owner, Request request) {
