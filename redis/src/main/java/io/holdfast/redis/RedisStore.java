@@ -25,9 +25,13 @@ import io.holdfast.spi.TokenRaisingStore;
 import io.holdfast.spi.Withdrawal;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.stream.Collectors;
 
 /** Keeps a lock in one hash and its queue in one sorted set; every transition is one script. */
 final class RedisStore implements QueueingStore, DowngradingStore, TokenRaisingStore, AdministeredStore {
@@ -217,18 +221,34 @@ final class RedisStore implements QueueingStore, DowngradingStore, TokenRaisingS
     }
 
     private List<RenewalAnswer> renew(List<RenewalRequest> renewals, Deadline deadline, GoneHandler gone) {
-        List<List<RenewalRequest>> batches = Courier.chunks(renewals, topology.spansSlots() ? RENEWALS_PER_SCRIPT : 1);
+        List<List<RenewalRequest>> batches = batches(renewals);
         List<Courier.Outcome> outcomes = new ArrayList<>();
         if (topology.spansSlots()) {
             batches.forEach(batch -> outcomes.addAll(courier.runAll(List.of(renewal(batch)), deadline)));
         } else {
             outcomes.addAll(courier.runAll(batches.stream().map(this::renewal).toList(), deadline));
         }
-        List<RenewalAnswer> answers = new ArrayList<>(renewals.size());
+        Map<RenewalRequest, RenewalAnswer> answers = new IdentityHashMap<>();
         for (int i = 0; i < batches.size(); i++) {
-            answers.addAll(settle(batches.get(i), outcomes.get(i), gone));
+            List<RenewalAnswer> settled = settle(batches.get(i), outcomes.get(i), gone);
+            for (int k = 0; k < settled.size(); k++) {
+                answers.put(batches.get(i).get(k), settled.get(k));
+            }
         }
-        return answers;
+        return renewals.stream().map(answers::get).toList();
+    }
+
+    /** What one script may renew. */
+    private List<List<RenewalRequest>> batches(List<RenewalRequest> renewals) {
+        Collection<List<RenewalRequest>> together = topology.spansSlots()
+                ? List.of(renewals)
+                : renewals.stream()
+                        .collect(Collectors.groupingBy(renewal ->
+                                keys(renewal.claim().request().name()).slot()))
+                        .values();
+        return together.stream()
+                .flatMap(some -> Courier.chunks(some, RENEWALS_PER_SCRIPT).stream())
+                .toList();
     }
 
     private Courier.Call renewal(List<RenewalRequest> batch) {

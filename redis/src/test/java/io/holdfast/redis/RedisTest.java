@@ -90,8 +90,12 @@ abstract class RedisTest {
 
     /** How often the server has run a command, as clients count them. */
     static long calls(String command) {
+        return calls(redis, command);
+    }
+
+    static long calls(RedisClient at, String command) {
         Matcher matcher =
-                Pattern.compile("cmdstat_" + command + ":calls=(\\d+)").matcher(redis.info("commandstats"));
+                Pattern.compile("cmdstat_" + command + ":calls=(\\d+)").matcher(at.info("commandstats"));
         return matcher.find() ? Long.parseLong(matcher.group(1)) : 0;
     }
 }

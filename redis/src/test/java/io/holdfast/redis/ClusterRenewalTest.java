@@ -1,0 +1,62 @@
+package io.holdfast.redis;
+
+import static io.holdfast.redis.RedisTest.calls;
+import static io.holdfast.redis.RedisTest.keys;
+import static io.holdfast.redis.TopologyConformanceTest.clusterUri;
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.servers.RedisCluster;
+import io.holdfast.spi.Grant;
+import io.holdfast.spi.RenewalAnswer;
+import io.holdfast.spi.RenewalRequest;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import redis.clients.jedis.RedisClient;
+
+@DisplayName("Renewals in a cluster")
+class ClusterRenewalTest {
+
+    private static List<String> namesOfSlot(int slot, int count) {
+        return IntStream.iterate(0, i -> i + 1)
+                .mapToObj(i -> "lock-" + i)
+                .filter(name -> keys(name).slot() == slot)
+                .limit(count)
+                .toList();
+    }
+
+    @Test
+    void locksOfOneSlotAreRenewedInOneCommandAndEachGetsItsOwnAnswer() {
+        int slot = keys("lock-0").slot();
+        // Served by the same shard.
+        int neighbour = slot == 0 ? 1 : slot - 1;
+        List<String> here = namesOfSlot(slot, 3);
+        List<String> there = namesOfSlot(neighbour, 2);
+        try (RedisCluster cluster = RedisCluster.start();
+                TestClient client = new TestClient(clusterUri(cluster))) {
+            List<Grant> grants = new ArrayList<>();
+            Stream.of(here.get(0), there.get(0), here.get(1), there.get(1), here.get(2))
+                    .forEach(name -> grants.add(client.grant(name)));
+            grants.forEach(client::renew);
+            client.release(grants.get(2));
+            try (RedisClient redis = RedisClient.create(
+                    "127.0.0.1", cluster.primaryFor(keys("lock-0").lock()).port())) {
+                long before = calls(redis, "evalsha");
+
+                List<RenewalAnswer> answers = client.store.renew(
+                        grants.stream()
+                                .map(grant -> new RenewalRequest(grant, TestClient.TTL))
+                                .toList(),
+                        client.soon());
+
+                assertThat(calls(redis, "evalsha") - before).isEqualTo(2);
+                assertThat(answers)
+                        .extracting(answer -> answer instanceof RenewalAnswer.Extended)
+                        .containsExactly(true, true, false, true, true);
+            }
+        }
+    }
+}
