@@ -1,6 +1,8 @@
 package io.holdfast.redis;
 
+import static java.util.stream.Collectors.joining;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.holdfast.DistributedLock;
 import io.holdfast.Fairness;
@@ -8,16 +10,24 @@ import io.holdfast.Holdfast;
 import io.holdfast.Lease;
 import io.holdfast.LockException;
 import io.holdfast.LockOptions;
+import io.holdfast.spi.LockStore;
+import io.holdfast.spi.QueueingStore;
+import io.holdfast.spi.StoreFactory;
+import io.holdfast.spi.StoreUri;
 import java.io.IOException;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Comparator;
+import java.util.Arrays;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
+import java.util.TreeMap;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DisplayName;
@@ -33,21 +43,23 @@ class ProcessesTest extends RedisTest {
     @TempDir
     Path directory;
 
-    /** One entry: who held the lock, and when it asked, got and gave it back, by the clock all processes share. */
-    private record Hold(long token, long askedNanos, long grantedNanos, long releasedNanos, boolean first) {
-        static Hold parse(String line) {
-            String[] parts = line.split(" ");
-            return new Hold(
-                    Long.parseLong(parts[0]),
-                    Long.parseLong(parts[1]),
-                    Long.parseLong(parts[2]),
-                    Long.parseLong(parts[3]),
-                    Boolean.parseBoolean(parts[4]));
-        }
-    }
+    /**
+     * One time somebody held the lock, by the clock all processes share.
+     *
+     * @param askedNanos before it asked for its place in line
+     * @param queuedNanos when it knew that it has it
+     * @param releasedNanos before it gave the lock back; if it was killed first, when it was last known to have it
+     */
+    private record Hold(long token, long askedNanos, long queuedNanos, long grantedNanos, long releasedNanos) {}
+
+    /** Between which two moments the store gave a thread its place. */
+    private record Place(long askedNanos, long queuedNanos) {}
 
     /** What each process runs: threads that take the lock and note when, until it is killed or told to end. */
     static final class Contender {
+
+        private static final ThreadLocal<Place> PLACE = new ThreadLocal<>();
+
         private Contender() {}
 
         public static void main(String[] arguments) throws Exception {
@@ -55,7 +67,8 @@ class ProcessesTest extends RedisTest {
             Path log = Path.of(arguments[2]);
             int threads = Integer.parseInt(arguments[3]);
             Path stop = log.resolveSibling("stop");
-            try (Holdfast client = Holdfast.connect(arguments[0])) {
+            try (Holdfast client =
+                    Holdfast.builder().store(notingPlaces(arguments[0])).connect()) {
                 LockOptions options = LockOptions.defaults().withTtl(TTL).withFairness(Fairness.FIFO);
                 DistributedLock lock = client.lock(lockName, options);
                 List<Thread> running = new ArrayList<>();
@@ -71,18 +84,37 @@ class ProcessesTest extends RedisTest {
             }
         }
 
+        private static StoreFactory notingPlaces(String uri) {
+            return context -> {
+                LockStore store = new RedisStores().store(StoreUri.parse(uri)).open(context);
+                return (LockStore) Proxy.newProxyInstance(
+                        Contender.class.getClassLoader(),
+                        new Class<?>[] {QueueingStore.class},
+                        (proxy, method, arguments) -> {
+                            long asked = System.nanoTime();
+                            try {
+                                Object answer = method.invoke(store, arguments);
+                                if (method.getName().equals("enqueue")) {
+                                    PLACE.set(new Place(asked, System.nanoTime()));
+                                }
+                                return answer;
+                            } catch (InvocationTargetException e) {
+                                throw e.getCause();
+                            }
+                        });
+            };
+        }
+
         private static void contend(DistributedLock lock, Path log, Path stop) {
-            boolean first = true;
             while (!Files.exists(stop)) {
-                long asked = System.nanoTime();
-                try (Lease lease = lock.acquire()) {
+                try {
+                    Lease lease = lock.acquire();
                     long granted = System.nanoTime();
-                    Thread.onSpinWait();
-                    String line =
-                            lease.token() + " " + asked + " " + granted + " " + System.nanoTime() + " " + first + "\n";
-                    first = false;
-                    Files.writeString(
-                            log, line, StandardCharsets.US_ASCII, StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+                    Place place = PLACE.get();
+                    note(log, "granted", lease.token(), place.askedNanos(), place.queuedNanos(), granted);
+                    long released = System.nanoTime();
+                    lease.release();
+                    note(log, "released", lease.token(), released);
                 } catch (LockException e) {
                     // Its server is alive all the time, but a loaded machine may be slow: ask again.
                 } catch (InterruptedException | IOException e) {
@@ -90,6 +122,37 @@ class ProcessesTest extends RedisTest {
                 }
             }
         }
+
+        private static void note(Path log, String event, long... numbers) throws IOException {
+            String line = Arrays.stream(numbers).mapToObj(String::valueOf).collect(joining(" ", event + " ", " .\n"));
+            Files.writeString(
+                    log, line, StandardCharsets.US_ASCII, StandardOpenOption.CREATE, StandardOpenOption.APPEND);
+        }
+    }
+
+    @Test
+    void anOverlapWouldBeSeen() {
+        Hold first = new Hold(1, 0, 10, 20, 40);
+        Hold second = new Hold(2, 0, 10, 39, 50);
+
+        assertThatThrownBy(() -> check(List.of(first, second))).isInstanceOf(AssertionError.class);
+    }
+
+    @Test
+    void anOvertakingWouldBeSeen() {
+        Hold late = new Hold(1, 11, 12, 20, 30);
+        Hold early = new Hold(2, 0, 10, 40, 50);
+
+        assertThatThrownBy(() -> check(List.of(late, early))).isInstanceOf(AssertionError.class);
+    }
+
+    @Test
+    void aStallWouldBeSeen() {
+        long end = TTL.plusSeconds(1).toNanos() + 31;
+        Hold first = new Hold(1, 0, 10, 20, 30);
+        Hold second = new Hold(2, 0, 10, end, end);
+
+        assertThatThrownBy(() -> check(List.of(first, second))).isInstanceOf(AssertionError.class);
     }
 
     @Test
@@ -129,58 +192,62 @@ class ProcessesTest extends RedisTest {
     }
 
     private static void check(List<Hold> holds) {
-        Hold last = null;
         Duration longestGap = Duration.ZERO;
-        for (Hold hold : holds) {
-            if (last != null) {
-                assertThat(hold.grantedNanos())
-                        .as("a later token is granted later, and not before the lock was given back")
-                        .isGreaterThanOrEqualTo(last.releasedNanos());
-                Duration gap = Duration.ofNanos(hold.grantedNanos() - last.releasedNanos());
-                longestGap = gap.compareTo(longestGap) > 0 ? gap : longestGap;
-            }
-            last = hold;
-        }
-        System.out.println(holds.size() + " holds, longest gap " + longestGap + ", overtaken by more than a second: "
-                + overtakings(holds));
-        // The promise is ttl + 1 s; the rest is for a machine on which two dozen processes share two cores.
-        assertThat(longestGap).isLessThan(TTL.plusSeconds(3));
-        assertThat(overtakings(holds)).isZero();
-    }
-
-    /**
-     * Who asked more than a second before somebody, and was granted after. A second, since asking is not yet queueing; and not a
-     * thread's first time, when its JVM is still loading classes.
-     */
-    private static long overtakings(List<Hold> holds) {
+        long overlaps = 0;
         long overtakings = 0;
-        long latestAsked = Long.MIN_VALUE;
-        for (Hold hold : holds) {
-            if (!hold.first()
-                    && latestAsked != Long.MIN_VALUE
-                    && latestAsked - hold.askedNanos() > Duration.ofSeconds(1).toNanos()) {
+        Hold first = holds.get(0);
+        long lastReleased = first.releasedNanos();
+        long lastAsked = first.askedNanos();
+        for (Hold hold : holds.subList(1, holds.size())) {
+            long gap = hold.grantedNanos() - lastReleased;
+            if (gap < 0) {
+                overlaps++;
+            }
+            // It was in line before somebody with a smaller token had asked for a place.
+            if (hold.queuedNanos() - lastAsked < 0) {
                 overtakings++;
             }
-            latestAsked = latestAsked == Long.MIN_VALUE ? hold.askedNanos() : Math.max(latestAsked, hold.askedNanos());
+            longestGap = Duration.ofNanos(Math.max(longestGap.toNanos(), gap));
+            lastReleased = Math.max(lastReleased, hold.releasedNanos());
+            lastAsked = Math.max(lastAsked, hold.askedNanos());
         }
-        return overtakings;
+        System.out.println(holds.size() + " holds, longest gap " + longestGap + ", overlaps: " + overlaps
+                + ", overtakings: " + overtakings);
+        assertThat(overlaps).as("granted before the one before gave it back").isZero();
+        assertThat(overtakings).as("granted after one who came later").isZero();
+        assertThat(longestGap).isLessThanOrEqualTo(TTL.plusSeconds(1));
     }
 
+    /** In the order of their tokens. */
     private List<Hold> holds() throws IOException {
-        List<Hold> holds = new ArrayList<>();
+        Map<Long, Hold> holds = new TreeMap<>();
         try (Stream<Path> files = Files.list(directory)) {
             for (Path file : files.filter(path -> path.getFileName().toString().startsWith("log"))
                     .toList()) {
                 // A killed process may leave half a line.
                 Files.readString(file, StandardCharsets.US_ASCII)
                         .lines()
-                        .filter(line -> line.matches("\\d+ \\d+ \\d+ \\d+ (true|false)"))
-                        .map(Hold::parse)
-                        .forEach(holds::add);
+                        .map(line -> line.split(" "))
+                        .filter(parts -> parts[parts.length - 1].equals("."))
+                        .forEach(parts -> read(parts, holds));
             }
         }
-        holds.sort(Comparator.comparingLong(Hold::token));
-        return holds;
+        return List.copyOf(holds.values());
+    }
+
+    private static void read(String[] parts, Map<Long, Hold> holds) {
+        long[] numbers = Arrays.stream(parts, 1, parts.length - 1)
+                .mapToLong(Long::parseLong)
+                .toArray();
+        if (parts[0].equals("granted")) {
+            Hold hold = new Hold(numbers[0], numbers[1], numbers[2], numbers[3], numbers[3]);
+            assertThat(holds.put(hold.token(), hold)).as("a token twice").isNull();
+        } else {
+            holds.computeIfPresent(
+                    numbers[0],
+                    (token, hold) ->
+                            new Hold(token, hold.askedNanos(), hold.queuedNanos(), hold.grantedNanos(), numbers[1]));
+        }
     }
 
     private Process start(String lock, int number, int threads) throws IOException {
