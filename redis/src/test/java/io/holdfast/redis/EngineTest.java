@@ -12,7 +12,9 @@ import io.holdfast.ReleaseResult;
 import io.holdfast.Renewal;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.UnknownOutcomeException;
+import io.holdfast.servers.Direction;
 import io.holdfast.servers.RedisServer;
+import io.holdfast.servers.RequestCounter;
 import io.holdfast.servers.TcpProxy;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -26,6 +28,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
@@ -71,9 +74,15 @@ class EngineTest extends RedisTest {
 
     /** Who takes the lock at a time, and with which tokens. */
     private static final class Witness {
+        /** Longer than a request, so that a second holder would walk in meanwhile. */
+        private static final Duration STAY = Duration.ofMillis(1);
+
         private final AtomicInteger inside = new AtomicInteger();
         private final AtomicLong lastToken = new AtomicLong();
         private final AtomicInteger entries = new AtomicInteger();
+        /** Read, and written back a while later: two at once lose a count. */
+        private volatile int unguarded;
+
         private volatile boolean overlapped;
         private volatile boolean wentBack;
 
@@ -85,12 +94,15 @@ class EngineTest extends RedisTest {
                 wentBack = true;
             }
             entries.incrementAndGet();
-            Thread.onSpinWait();
+            int before = unguarded;
+            LockSupport.parkNanos(STAY.toNanos());
+            unguarded = before + 1;
             inside.decrementAndGet();
         }
 
         void check() {
             assertThat(overlapped).as("two holders at once").isFalse();
+            assertThat(unguarded).as("entries that were counted").isEqualTo(entries.get());
             assertThat(wentBack).as("a token went back").isFalse();
         }
     }
@@ -130,6 +142,48 @@ class EngineTest extends RedisTest {
 
         // One to queue and one to release each; the new holder sends nothing before acquire() returns.
         assertThat(calls("evalsha") - before).isEqualTo(2 * (waiters + 1));
+    }
+
+    @Test
+    void onTheWireAFreeLockIsOneRequestToTakeAndOneToRelease() throws Exception {
+        try (TcpProxy proxy = TcpProxy.to(server.address(), RequestCounter::resp)) {
+            DistributedLock lock = holdfast("redis://127.0.0.1:" + proxy.port()).lock(name);
+            settleIn(lock, proxy);
+            long before = proxy.requests(Direction.TO_SERVER);
+
+            for (int i = 0; i < 50; i++) {
+                lock.run(() -> {});
+            }
+
+            assertThat(proxy.requests(Direction.TO_SERVER) - before).isEqualTo(100);
+        }
+    }
+
+    @Test
+    void onTheWireAHandoverIsOneRequestToQueueAndNoneBeforeAcquireReturns() throws Exception {
+        try (TcpProxy proxy = TcpProxy.to(server.address(), RequestCounter::resp)) {
+            DistributedLock lock = holdfast("redis://127.0.0.1:" + proxy.port()).lock(name, FIFO);
+            DistributedLock other = holdfast().lock(name, FIFO);
+            settleIn(lock, proxy);
+            warmUp(List.of(other, lock));
+            Lease held = other.acquire();
+            long before = proxy.requests(Direction.TO_SERVER);
+
+            Future<Lease> waiting = threads.submit((Callable<Lease>) lock::acquire);
+            await().until(() -> redis.zcard(keys(name).queue()) == 1);
+            held.release();
+            Lease next = waiting.get(20, TimeUnit.SECONDS);
+
+            assertThat(proxy.requests(Direction.TO_SERVER) - before).isEqualTo(1);
+            next.release();
+            assertThat(proxy.requests(Direction.TO_SERVER) - before).isEqualTo(2);
+        }
+    }
+
+    /** Connects, and waits until the one look at the server's settings (a long reply) is over. */
+    private static void settleIn(DistributedLock lock, TcpProxy proxy) throws Exception {
+        lock.run(() -> {});
+        await().until(() -> proxy.bytes(Direction.TO_CLIENT) > 1000);
     }
 
     private void warmUp(List<DistributedLock> locks) throws Exception {
