@@ -6,14 +6,19 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.holdfast.Demand;
 import io.holdfast.UnknownOutcomeException;
 import io.holdfast.servers.TcpProxy;
+import io.holdfast.spi.Answer;
 import io.holdfast.spi.Grant;
+import io.holdfast.spi.ReleaseAnswer;
 import io.holdfast.spi.RenewalAnswer;
 import io.holdfast.spi.Request;
 import java.time.Duration;
+import java.util.List;
 import java.util.Objects;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
+import redis.clients.jedis.JedisPubSub;
 import redis.clients.jedis.params.SetParams;
 
 @DisplayName("Handing the lock on when messages, connections and clients are lost")
@@ -118,17 +123,38 @@ class HandoverTest extends RedisTest {
     }
 
     @Test
-    void aGrantWhoseMessageWasLostIsFoundByTheNextHeartbeat() {
+    void aGrantWhoseMessageWasLostIsDeliveredByTheNextHeartbeat() {
+        command("ACL", "SETUSER", "deaf", "on", ">secret", "~*", "&*", "+@all", "-subscribe");
+        TestClient deaf = client("redis://deaf:secret@127.0.0.1:" + server.port());
         Grant held = holder.grant(name);
-        TestClient silent = client();
-        TestClient.Place place = queued(silent);
-        silent.store.close();
-        // Its connections are gone for good; another client of the same owner id renews, as a heartbeat would.
-        await().until(() -> channelIsGone(silent));
-        holder.release(held);
+        TestClient.Place place = deaf.enqueue(name);
+        // Somebody else hears its messages, so the server takes it for a listener.
+        List<String> heardElsewhere = eavesdrop("holdfast:client:" + deaf.id());
 
-        assertThat(holder.renew(place.ticket())).isInstanceOf(RenewalAnswer.Extended.class);
-        assertThat(redis.exists(keys(name).lock())).isTrue();
+        holder.release(held);
+        await().until(() -> !heardElsewhere.isEmpty());
+        assertThat(holder.attempt(name)).isInstanceOf(Answer.Refused.class);
+        assertThat(place.heard().calls).isZero();
+
+        assertThat(deaf.renew(place.ticket())).isInstanceOf(RenewalAnswer.Extended.class);
+        assertThat(pushed(place).token()).isGreaterThan(held.token());
+        assertThat(deaf.release(pushed(place))).isEqualTo(ReleaseAnswer.RELEASED);
+    }
+
+    private List<String> eavesdrop(String channel) {
+        List<String> messages = new CopyOnWriteArrayList<>();
+        JedisPubSub listener = new JedisPubSub() {
+            @Override
+            public void onMessage(String on, String message) {
+                messages.add(message);
+            }
+        };
+        Thread thread = new Thread(() -> redis.subscribe(listener, channel), "eavesdropper");
+        thread.setDaemon(true);
+        thread.start();
+        closing(listener, JedisPubSub::unsubscribe);
+        await().until(listener::isSubscribed);
+        return messages;
     }
 
     @Test
