@@ -12,6 +12,7 @@ import io.holdfast.ReleaseResult;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.UnknownOutcomeException;
 import io.holdfast.Waiting;
+import io.holdfast.servers.RedisCluster;
 import io.holdfast.servers.RedisServer;
 import io.holdfast.servers.RedisServer.Fsync;
 import io.holdfast.spi.Answer;
@@ -22,6 +23,7 @@ import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
@@ -230,10 +232,19 @@ class ServerStatesTest extends RedisTest {
 
     @Test
     void aClusterNodeSaysToUseACluster() {
-        RedisServer alone = running(RedisServer.builder().setting("cluster-enabled", "yes"));
+        RedisCluster cluster = closing(RedisCluster.start(), RedisCluster::close);
+        RedisServer serving = cluster.primaryFor(keys(name).lock());
+        RedisServer another = cluster.nodes().stream()
+                .filter(node -> node != serving)
+                .findFirst()
+                .orElseThrow();
 
-        assertThatThrownBy(() -> holdfast(alone.uri()).lock(name).acquire())
-                .isInstanceOf(StoreUnavailableException.class);
+        isTimely(
+                Duration.ofSeconds(2),
+                () -> holdfast(another.uri()).lock(name).acquire(),
+                StoreUnavailableException.class,
+                name,
+                "use redis-cluster://");
     }
 
     @Test
@@ -290,14 +301,19 @@ class ServerStatesTest extends RedisTest {
         TestClient client = client(durable.uri());
         Grant held = client.grant(name);
         TestClient.Place waiting = client.enqueue(name);
+        // So that the clock alone would not make the next token larger.
+        long ahead = System.currentTimeMillis() * 1000 + Duration.ofHours(1).toNanos() / 1000;
+        client.store.raise(name, ahead, client.soon());
 
         durable.kill();
         durable.restart();
 
         assertThat(client.attempt(name)).isInstanceOf(Answer.Refused.class);
+        assertThat(client.store.view(name, client.soon()).waiters()).hasSize(1);
         assertThat(client.renew(held)).isInstanceOf(RenewalAnswer.Extended.class);
         client.release(held);
         await().until(waiting.heard()::isGranted);
+        assertThat(Objects.requireNonNull(waiting.heard().grant).token()).isEqualTo(ahead + 1);
     }
 
     @Test
