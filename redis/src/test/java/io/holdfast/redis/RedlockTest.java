@@ -3,17 +3,27 @@ package io.holdfast.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.holdfast.Demand;
 import io.holdfast.DistributedLock;
 import io.holdfast.Holdfast;
 import io.holdfast.Lease;
 import io.holdfast.LockOptions;
+import io.holdfast.LockView.Origin;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.Waiting;
 import io.holdfast.servers.Direction;
 import io.holdfast.servers.RedisServer;
+import io.holdfast.servers.RedisServer.Fsync;
 import io.holdfast.servers.TcpProxy;
+import io.holdfast.spi.Answer;
+import io.holdfast.spi.Deadline;
+import io.holdfast.spi.LockStore;
+import io.holdfast.spi.OwnerId;
+import io.holdfast.spi.Request;
+import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.StoreFactory;
 import io.holdfast.spi.StoreUri;
+import io.holdfast.spi.TimeSource;
 import io.holdfast.tck.CoreStoreContract;
 import io.holdfast.tck.LockStoreContract;
 import java.time.Duration;
@@ -163,29 +173,70 @@ class RedlockTest {
     void aRefusalSaysWhatEachNodeSaid() throws Exception {
         client().lock("taken").acquire();
         servers.get(4).kill();
-        LockOptions twice = LockOptions.defaults().withWaiting(Waiting.poll().withTries(2));
+        StoreContext context = new StoreContext(
+                new OwnerId.Source().client(),
+                "test",
+                TimeSource.system(),
+                (nanos, task) -> () -> {},
+                Runnable::run,
+                (owner, reason, detail) -> {});
+        Request request = new Request(
+                "taken",
+                new OwnerId.Source().next(),
+                Demand.exclusive(),
+                Duration.ofSeconds(30),
+                new Origin("test", "host", 42, "main"));
+        try (LockStore store = new RedisStores()
+                .store(StoreUri.parse(uri(servers) + NODE_TIMEOUT))
+                .open(context)) {
+            Answer answer = store.attempt(request, Deadline.after(TimeSource.system(), Duration.ofSeconds(10)));
 
-        assertThat(client().lock("taken", twice).tryAcquire(Duration.ofSeconds(5)))
-                .isEmpty();
+            assertThat(answer).isInstanceOf(Answer.Refused.class);
+            assertThat(((Answer.Refused) answer).reason())
+                    .contains("0 of 5 nodes granted it, 3 are needed")
+                    .contains("refused, held or waited for by somebody else")
+                    .contains("cannot connect to 127.0.0.1:" + servers.get(4).port());
+        }
+    }
+
+    @Test
+    void nodesAreAskedOncePerTry() throws Exception {
+        client().lock("tries").acquire();
+        LockOptions thrice = LockOptions.defaults().withWaiting(Waiting.poll().withTries(3));
+        DistributedLock lock = client().lock("tries", thrice);
+        assertThat(lock.tryAcquire()).isEmpty();
+        try (RedisClient redis = RedisClient.create("127.0.0.1", servers.get(0).port())) {
+            long before = RedisTest.calls(redis, "evalsha");
+
+            assertThat(lock.tryAcquire(Duration.ofSeconds(10))).isEmpty();
+
+            assertThat(RedisTest.calls(redis, "evalsha") - before).isEqualTo(3);
+        }
     }
 
     @Test
     void aNodeRestartedEmptyMayLetASecondHolderInAndTheTokenTells() throws Exception {
         String three = uri(servers.subList(0, 3)) + NODE_TIMEOUT;
+        LockOptions options = LockOptions.defaults().withTtl(Duration.ofSeconds(30));
         RedisServer forgetful = servers.get(1);
         RedisServer away = servers.get(2);
         away.kill();
         // Granted by nodes 1 and 2 of 3.
-        Lease first = client(three).lock("empty").acquire();
+        Lease first = client(three).lock("empty", options).acquire();
         AtomicBoolean told = new AtomicBoolean();
         first.onLost(loss -> told.set(true));
         forgetful.restartEmpty();
         away.restart();
 
         // Nodes 2 and 3 know nothing of it: a majority. That is why a node must stay away for a ttl after a crash.
-        Lease second = client(three).lock("empty").acquire();
+        Lease second = client(three).lock("empty", options).acquire();
 
+        assertThat(first.isValid() && second.isValid())
+                .as("two holders, until the first renews")
+                .isTrue();
         assertThat(second.token()).isGreaterThan(first.token());
+        await().untilTrue(told);
+        assertThat(first.isValid()).isFalse();
         assertThat(second.isValid()).isTrue();
     }
 
@@ -202,16 +253,25 @@ class RedlockTest {
         assertThat(first.isValid() && second.isValid()).isTrue();
     }
 
+    /** Every other round a node runs ahead of all clocks, and is away in the next: only the others can remember its token. */
     @Test
     void tokensGrowAcrossAnySequenceOfMajorities() throws Exception {
+        List<RedisServer> durable = IntStream.range(0, 5)
+                .mapToObj(i -> RedisServer.builder().appendOnly(Fsync.NO).start())
+                .toList();
+        durable.forEach(server -> opened.add(server::close));
         Random random = new Random(42);
         long last = 0;
+        List<RedisServer> down = List.of();
         for (int round = 0; round < 12; round++) {
-            List<RedisServer> down = new ArrayList<>(servers);
-            java.util.Collections.shuffle(down, random);
-            down = down.subList(0, random.nextInt(3));
             down.forEach(RedisServer::kill);
-            Holdfast client = client();
+            List<RedisServer> up = new ArrayList<>(durable);
+            up.removeAll(down);
+            RedisServer ahead = up.get(random.nextInt(up.size()));
+            if (round % 2 == 0) {
+                runAhead(ahead, "random", Duration.ofHours(round + 1));
+            }
+            Holdfast client = client(uri(durable) + NODE_TIMEOUT);
             for (int i = 0; i < 3; i++) {
                 try (Lease lease = client.lock("random").acquire()) {
                     assertThat(lease.token()).isGreaterThan(last);
@@ -220,16 +280,25 @@ class RedlockTest {
             }
             client.close();
             down.forEach(RedisServer::restart);
+            down = new ArrayList<>(List.of(ahead));
+            RedisServer another = durable.get(random.nextInt(durable.size()));
+            if (another != ahead) {
+                down.add(another);
+            }
+        }
+    }
+
+    private static void runAhead(RedisServer server, String name, Duration ahead) {
+        try (RedisClient redis = RedisClient.create("127.0.0.1", server.port())) {
+            long micros = System.currentTimeMillis() * 1000 + ahead.toNanos() / 1000;
+            redis.set(RedisTest.keys(name).counter(), String.valueOf(micros));
         }
     }
 
     @Test
     void theAgreedTokenIsWrittenBackToAMajority() throws Exception {
         // One node is far ahead of the others: its clock, or a counter raised before.
-        long ahead = System.currentTimeMillis() * 1000 + Duration.ofHours(1).toNanos() / 1000;
-        try (RedisClient redis = RedisClient.create("127.0.0.1", servers.get(0).port())) {
-            redis.set("{holdfast:agreed}:token", String.valueOf(ahead));
-        }
+        runAhead(servers.get(0), "agreed", Duration.ofHours(1));
         Lease first = client().lock("agreed").acquire();
         first.release();
         servers.get(0).kill();
