@@ -115,7 +115,7 @@ final class Courier {
                 line = node.borrow(call.urgency(), deadline);
             } catch (JedisException e) {
                 topology.suspect(node);
-                if (pauseForFailover(deadline)) {
+                if (!isRefusal(e) && pauseForFailover(deadline)) {
                     continue;
                 }
                 throw failure(call, sentFailure, e);
@@ -315,6 +315,11 @@ final class Courier {
             Thread.currentThread().interrupt();
         }
         return true;
+    }
+
+    /** What the server would say again: a wrong password, a missing right. */
+    private static boolean isRefusal(JedisException e) {
+        return e instanceof JedisDataException said && !isPassing(said);
     }
 
     /** Answers of a server that is not, or not yet, the one to ask. */

@@ -13,6 +13,7 @@ import io.holdfast.StoreUnavailableException;
 import io.holdfast.UnknownOutcomeException;
 import io.holdfast.Waiting;
 import io.holdfast.servers.RedisCluster;
+import io.holdfast.servers.RedisReplicaSet;
 import io.holdfast.servers.RedisServer;
 import io.holdfast.servers.RedisServer.Fsync;
 import io.holdfast.spi.Answer;
@@ -149,6 +150,32 @@ class ServerStatesTest extends RedisTest {
         isTimely(
                 Duration.ofSeconds(2),
                 () -> holdfast("redis://127.0.0.1:" + closed.port()).lock(name).acquire(),
+                StoreUnavailableException.class,
+                name,
+                "password");
+    }
+
+    @Test
+    void aWrongPasswordIsSaidAtOnceBehindSentinelsToo() {
+        RedisReplicaSet set = closing(
+                RedisReplicaSet.builder()
+                        .replicas(1)
+                        .each(node -> node.password("right"))
+                        .start(),
+                RedisReplicaSet::close);
+        String hosts = TopologyConformanceTest.hosts(set.sentinels());
+
+        isTimely(
+                Duration.ofSeconds(2),
+                () -> closing(
+                                Holdfast.builder()
+                                        .store("redis-sentinel://:wrong@" + hosts + "/" + set.masterName()
+                                                + "?timeout=30s")
+                                        .requestTimeout(Duration.ofSeconds(30))
+                                        .connect(),
+                                Holdfast::close)
+                        .lock(name)
+                        .acquire(),
                 StoreUnavailableException.class,
                 name,
                 "password");
