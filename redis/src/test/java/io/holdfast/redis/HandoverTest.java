@@ -224,6 +224,18 @@ class HandoverTest extends RedisTest {
     }
 
     @Test
+    void whoJoinsBehindLapsedTicketsWatchesTheHolderToo() {
+        holder.grant(holder.request(name, Demand.exclusive(), Duration.ofSeconds(3)));
+        TestClient quiet = client();
+        for (int i = 0; i < 8; i++) {
+            queued(quiet, Duration.ofMillis(300));
+        }
+        await().until(() -> holder.store.view(name, holder.soon()).waiters().isEmpty());
+
+        assertThat(millisUntil(queued(other))).isLessThan(6000);
+    }
+
+    @Test
     void aLongTtlBehindDeadWaitersIsToldOfAHolderWithAShortOne() {
         Grant held = holder.grant(name);
         TestClient dying = client();
