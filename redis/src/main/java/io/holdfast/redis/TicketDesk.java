@@ -45,7 +45,7 @@ final class TicketDesk {
         private boolean confirmed;
         private boolean ended;
         private @Nullable Check check;
-        private @Nullable Long toldNanos;
+        private @Nullable Long newestNanos;
 
         Waiting(Request request, LockKeys keys, TicketListener listener, long baseNanos) {
             this.request = request;
@@ -89,14 +89,17 @@ final class TicketDesk {
         }
 
         private synchronized void checkAsAnswered(long sentNanos, long atNanos, LongFunction<Check> arm) {
-            boolean mayBeOlderThanMessage = toldNanos != null && toldNanos - sentNanos > 0;
-            if (!ended && !(mayBeOlderThanMessage && isCheckedBefore(atNanos))) {
+            boolean mayBeOlder = newestNanos != null && newestNanos - sentNanos > 0;
+            if (!mayBeOlder) {
+                newestNanos = sentNanos;
+            }
+            if (!ended && !(mayBeOlder && isCheckedBefore(atNanos))) {
                 replaceCheck(arm.apply(atNanos));
             }
         }
 
         private synchronized void checkAsTold(long heardNanos, long atNanos, LongFunction<Check> arm) {
-            toldNanos = heardNanos;
+            newestNanos = heardNanos;
             if (!ended && !isCheckedBefore(atNanos)) {
                 replaceCheck(arm.apply(atNanos));
             }
@@ -203,7 +206,7 @@ final class TicketDesk {
         delivered.remove(owner);
     }
 
-    /** Checks then and not when it was said before, unless a message came after the request was sent: that may be newer. */
+    /** Checks then and not when it was said before, unless we know something from after the request was sent. */
     void checkAsAnswered(Waiting ticket, long sentNanos, long atNanos, Consumer<Waiting> check) {
         ticket.checkAsAnswered(sentNanos, atNanos, at -> arm(ticket, at, check));
     }

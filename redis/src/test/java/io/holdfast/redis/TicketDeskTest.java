@@ -79,6 +79,14 @@ class TicketDeskTest {
     }
 
     @Test
+    void anOlderAnswerDoesNotPutItOff() {
+        answered(50, 140);
+        answered(10, 500);
+
+        assertThat(armed()).containsExactly(140L);
+    }
+
+    @Test
     void anAnswerToARequestFromBeforeTheMessageDoesNotPutItOff() {
         told(20, 100);
         answered(10, 500);
