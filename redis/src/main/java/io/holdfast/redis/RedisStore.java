@@ -148,11 +148,13 @@ final class RedisStore implements QueueingStore, DowngradingStore, TokenRaisingS
                 return answer;
             }
             long tookNanos = context.time().nanoTime() - askedNanos;
+            if (deadline.remainingNanos() >= tookNanos) {
+                mailbox.listen(topology.lane(keys.slot()), leavingTimeToQueue(deadline, tookNanos));
+            }
             if (deadline.remainingNanos() < tookNanos) {
                 // Asking for a place as well would end in not knowing.
                 return answer;
             }
-            mailbox.listen(topology.lane(keys.slot()), leavingTimeToQueue(deadline, tookNanos));
         }
         return queue(request, keys, listener, deadline);
     }
