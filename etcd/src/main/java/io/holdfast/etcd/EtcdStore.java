@@ -73,6 +73,8 @@ import org.jspecify.annotations.Nullable;
  *   P7. A move to another lease with its answer missing: the next renewal reads which lease the key has, and follows.
  *   P7. "Database space exceeded" may be said of a transaction that was applied: the key is deleted at once, which works
  *       without space, and only then is the request called refused.
+ *   A release that is to linger fails: the key stays where it is until it has lingered (SessionRounds), or until a repeated
+ *       release finds it a lease of its own.
  *   P8. Keys go on release, withdrawal, or with the lease; there are no counters.
  */
 final class EtcdStore implements QueueingStore, DowngradingStore, AdministeredStore {
@@ -279,15 +281,21 @@ final class EtcdStore implements QueueingStore, DowngradingStore, AdministeredSt
     @Override
     public ReleaseAnswer release(Grant grant, Duration linger, Deadline deadline) {
         Place place = placeOf(grant);
-        place.end();
+        boolean lingers = linger.compareTo(Duration.ZERO) > 0;
+        if (lingers) {
+            place.lingerUntil(context.time().nanoTime() + linger.toNanos());
+        } else {
+            place.end();
+        }
         try {
-            boolean released = linger.isZero() || linger.isNegative()
-                    ? deleteIfOurs(place, deadline)
-                    : linger(place, linger, deadline);
+            boolean released = lingers ? linger(place, linger, deadline) : deleteIfOurs(place, deadline);
+            place.end();
             sessions.forget(place);
             return released ? ReleaseAnswer.RELEASED : ReleaseAnswer.NOT_HELD;
         } catch (RpcFailure failure) {
-            sessions.doubt(place);
+            if (!lingers) {
+                sessions.doubt(place);
+            }
             throw failure.about(grant.request().name());
         }
     }

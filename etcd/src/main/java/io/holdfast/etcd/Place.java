@@ -24,6 +24,8 @@ final class Place {
         WAITING,
         /** First in line, or admitted beside others. */
         HELD,
+        /** Released, but its key is to stay a while; nobody hears of it. */
+        LINGERING,
         /** Nobody wants it any more; its key is to go, and nobody hears of it. */
         OVER
     }
@@ -101,14 +103,14 @@ final class Place {
         return baseNanos;
     }
 
-    /** Until when the engine wants it without saying so again. */
+    /** Until when its key is to stay without anybody saying so again. */
     long keptUntilNanos() {
         return keptUntilNanos;
     }
 
     /** The engine asked for it, and the store extended it. Never shortens. False if that came too late: it has ended. */
     synchronized boolean keep(long newBaseNanos, Duration ttl) {
-        if (state == State.OVER) {
+        if (hasEnded()) {
             return false;
         }
         if (newBaseNanos - baseNanos > 0) {
@@ -132,6 +134,16 @@ final class Place {
 
     synchronized State state() {
         return state;
+    }
+
+    /** Whether its key keeps others out. */
+    synchronized boolean isTaken() {
+        return state == State.HELD || state == State.LINGERING;
+    }
+
+    /** Nobody holds it or waits for it any more. */
+    synchronized boolean hasEnded() {
+        return state == State.LINGERING || state == State.OVER;
     }
 
     /** Its key is written; it waits. False if it has ended meanwhile. */
@@ -180,6 +192,14 @@ final class Place {
             listener.lost(why);
         } else if (before == State.HELD) {
             losses.lost(request.owner(), reason, why);
+        }
+    }
+
+    /** Nobody wants it any more, but its key stays until then. After this nobody hears of it. */
+    synchronized void lingerUntil(long endNanos) {
+        if (state == State.HELD) {
+            state = State.LINGERING;
+            keptUntilNanos = endNanos;
         }
     }
 

@@ -39,7 +39,7 @@ final class Renewals {
         Map<Session, List<Integer>> bySession = new LinkedHashMap<>();
         for (int i = 0; i < renewals.size(); i++) {
             Place place = placeOf(renewals.get(i).claim());
-            if (place == null || place.state() == Place.State.OVER) {
+            if (place == null || place.hasEnded()) {
                 answers.set(i, new RenewalAnswer.Gone("its key in etcd is gone or going"));
             } else {
                 bySession

@@ -20,7 +20,8 @@ import org.jspecify.annotations.Nullable;
 /*
  * Keeps a client's leases honest, in rounds in the background.
  *
- *   - A place the engine has not renewed for a ttl is ended (fixed leases end like this; so would forgotten ones).
+ *   - A place the engine has not renewed for a ttl is ended (fixed leases end like this; so would forgotten ones), and so is
+ *     one that has lingered long enough.
  *   - A lease is extended if no renewal did it (nothing held: the next acquisition shall find it warm).
  *   - Sweep, every third of the ttl: the keys attached to the lease are listed, and those without a place are deleted. These
  *     are requests whose answer never came and which were applied, perhaps late. A place is entered before its request is

@@ -377,13 +377,13 @@ final class Sessions implements AutoCloseable {
         return ttl.plusNanos(999_999_999).toSeconds();
     }
 
-    /** Gives back the leases nothing is held through. What is held is left to expire. */
+    /** Gives back the leases nothing is held through. What is held, or is to linger, is left to expire. */
     @Override
     public void close() {
         closed = true;
         List<CompletableFuture<LeaseRevokeResponse>> partings = new ArrayList<>();
         for (Session session : all) {
-            boolean held = session.places().values().stream().anyMatch(place -> place.state() == Place.State.HELD);
+            boolean held = session.places().values().stream().anyMatch(Place::isTaken);
             boolean ours = session.kind() != Session.Kind.GIVEN;
             if (ours && !held && settings.ending() == EtcdSettings.Ending.REVOKE) {
                 partings.add(revoke(session.lease()));

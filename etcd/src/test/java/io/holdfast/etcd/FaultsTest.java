@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.holdfast.Demand;
+import io.holdfast.LockException;
 import io.holdfast.LossReason;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.UnknownOutcomeException;
@@ -360,6 +361,46 @@ class FaultsTest {
         await().untilAsserted(() -> assertThat(two.store.release(held, Duration.ZERO, in(Duration.ofSeconds(1))))
                 .isEqualTo(ReleaseAnswer.NOT_HELD));
         assertThat(one.renew(next)).isInstanceOf(RenewalAnswer.Extended.class);
+    }
+
+    private Grant failedToReleaseWith(Duration linger) {
+        Grant held = two.grant(two.request(name, Demand.exclusive(), SHORT));
+        proxy.cut();
+        assertThatThrownBy(() -> two.store.release(held, linger, in(Duration.ofMillis(200))))
+                .isInstanceOf(LockException.class);
+        proxy.heal();
+        return held;
+    }
+
+    @Test
+    void aLockWhoseReleaseFailedLingersAllTheSame() {
+        long before = System.nanoTime();
+        Duration linger = SHORT.multipliedBy(3);
+        Grant held = failedToReleaseWith(linger);
+
+        one.grant(name);
+
+        assertThat(Duration.ofNanos(System.nanoTime() - before)).isGreaterThan(linger);
+        assertThat(two.store.release(held, linger, in(SHORT))).isEqualTo(ReleaseAnswer.NOT_HELD);
+    }
+
+    @Test
+    void aReleaseThatFailedMayBeRepeatedAndTheLockLingers() {
+        Grant held = failedToReleaseWith(SHORT.multipliedBy(3));
+        Session session = ((Place) Objects.requireNonNull(held.handle())).session();
+        long swept = session.sweptNanos();
+        await().until(() -> session.sweptNanos() != swept);
+
+        assertThat(two.store.release(held, SHORT, in(SHORT))).isEqualTo(ReleaseAnswer.RELEASED);
+        assertThat(one.attempt(name)).isInstanceOf(Answer.Refused.class);
+    }
+
+    @Test
+    void closingDoesNotFreeALockWhoseReleaseFailedAndWhichIsToLinger() {
+        failedToReleaseWith(SHORT.multipliedBy(3));
+        two.close();
+
+        assertThat(one.attempt(name)).isInstanceOf(Answer.Refused.class);
     }
 
     @Test
