@@ -517,7 +517,7 @@ final class Session {
     private void touch(long now) {
         wire().exists(settings.beacon(), null).whenComplete((nothing, failure) -> {
             if (failure == null || Wire.code(failure) == Code.NONODE) {
-                touches.pulsed(now);
+                touches.pulsed(now, context.time().nanoTime());
             } else {
                 failed(failure);
             }

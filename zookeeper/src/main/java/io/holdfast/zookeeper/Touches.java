@@ -4,6 +4,7 @@ import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.Iterator;
+import java.util.Optional;
 
 /** From which moment on the ensemble's leader surely counts one session's timeout. Thread-safe. */
 final class Touches {
@@ -26,11 +27,12 @@ final class Touches {
      * counts from the one before: a third of the session timeout earlier, if touches are as rare as renewals are.
      *
      * Hence two kinds of requests. Pulses, cheap reads every quarter of a tick, touch often. Writes (a create, or the
-     * renewal's write that changes nothing) prove: once one sent at w is answered, every pulse of the same connection sent
-     * by w - tick/2 has reached the leader, because a ping has passed on the same ordered link between the two. With
-     * pulses a quarter of a tick apart that is one sent after w - 3/4 tick. The lease's margin is one tick (see
-     * StoreTraits), so counting from w is sound with a quarter of a tick to spare. When pulses came late (a pause, a busy
-     * machine) the base moves back by as much: base = min(w, last such pulse + 3/4 tick).
+     * renewal's write that changes nothing) prove: once one sent at w is answered, every pulse of the same connection
+     * answered by w - tick/2 has reached the leader, because a ping has passed on the same ordered link between the two.
+     * Answered, not sent: to a follower that was stopped, pulses and the write may come in one burst, with no ping between.
+     * With pulses a quarter of a tick apart such a one was sent after w - 3/4 tick, less a round trip. The lease's margin is
+     * one tick (see StoreTraits), so counting from that pulse + 3/4 tick is sound with a quarter of a tick to spare: base =
+     * min(w, last such pulse + 3/4 tick). It moves back by as much as pulses came late (a pause, a busy machine).
      *
      * A new connection starts anew, for pulses answered by the old server may not have been passed on; but connecting was
      * itself a touch at the leader (3), at or after the moment the attempt began.
@@ -41,8 +43,10 @@ final class Touches {
      * up to a tick, must outlast the milliseconds until that ping is answered.
      */
 
+    private record Pulse(long sentNanos, long answeredNanos) {}
+
     private final long tickNanos;
-    private final Deque<Long> pulses = new ArrayDeque<>();
+    private final Deque<Pulse> pulses = new ArrayDeque<>();
     private boolean connectedDirectly;
     private long directNanos;
     private boolean known;
@@ -65,34 +69,34 @@ final class Touches {
         connectedDirectly = false;
     }
 
-    /** A pulse sent then was answered. Pulses are answered in the order they were sent. */
-    synchronized void pulsed(long sentNanos) {
-        pulses.addLast(sentNanos);
-        // Of those that any later write proves, the latest is enough.
-        Iterator<Long> latestFirst = pulses.descendingIterator();
-        while (latestFirst.hasNext()) {
-            long pulse = latestFirst.next();
-            if (sentNanos - pulse >= tickNanos / 2) {
-                dropPulsesBefore(pulse);
-                break;
-            }
-        }
+    /** A pulse was answered. Requests are answered in the order they were sent. */
+    synchronized void pulsed(long sentNanos, long answeredNanos) {
+        pulses.addLast(new Pulse(sentNanos, answeredNanos));
+        // Writes answered from now on were sent later than this pulse.
+        latestProvenBy(sentNanos);
     }
 
     /** A write sent then was answered, so a quorum has committed it. */
     synchronized void committed(long sentNanos) {
-        Iterator<Long> latestFirst = pulses.descendingIterator();
-        while (latestFirst.hasNext()) {
-            long pulse = latestFirst.next();
-            if (sentNanos - pulse >= tickNanos / 2) {
-                raise(sentNanos, pulse + tickNanos / 4 * 3);
-                dropPulsesBefore(pulse);
-                break;
-            }
-        }
+        latestProvenBy(sentNanos).ifPresent(pulse -> raise(sentNanos, pulse.sentNanos() + tickNanos / 4 * 3));
         if (connectedDirectly) {
             raise(sentNanos, directNanos + tickNanos / 4 * 3);
         }
+    }
+
+    /** The latest pulse that a write sent then proves. Earlier ones are dropped: later writes prove it too. */
+    private Optional<Pulse> latestProvenBy(long writeNanos) {
+        Iterator<Pulse> latestFirst = pulses.descendingIterator();
+        while (latestFirst.hasNext()) {
+            Pulse pulse = latestFirst.next();
+            if (writeNanos - pulse.answeredNanos() >= tickNanos / 2) {
+                while (pulses.getFirst() != pulse) {
+                    pulses.removeFirst();
+                }
+                return Optional.of(pulse);
+            }
+        }
+        return Optional.empty();
     }
 
     /** Whether anything was proven yet. */
@@ -113,12 +117,6 @@ final class Touches {
         if (!known || candidate - baseNanos > 0) {
             known = true;
             baseNanos = candidate;
-        }
-    }
-
-    private void dropPulsesBefore(long pulse) {
-        while (!pulses.isEmpty() && pulses.peekFirst() - pulse < 0) {
-            pulses.removeFirst();
         }
     }
 }

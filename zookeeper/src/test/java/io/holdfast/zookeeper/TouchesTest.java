@@ -33,7 +33,7 @@ class TouchesTest {
     void withTimelyPulsesTheBaseIsTheWrite() {
         touches.connected(10_000);
         for (int pulse = 10_250; pulse <= 50_000; pulse += 250) {
-            touches.pulsed(pulse);
+            touches.pulsed(pulse, pulse + 1);
         }
         touches.committed(50_100);
 
@@ -43,18 +43,32 @@ class TouchesTest {
     @Test
     void pulsesYoungerThanHalfATickDoNotCount() {
         touches.connected(10_000);
-        touches.pulsed(20_000);
-        touches.pulsed(49_800);
+        touches.pulsed(20_000, 20_001);
+        touches.pulsed(49_800, 49_801);
         touches.committed(50_000);
 
         assertThat(touches.baseNanos()).isEqualTo(20_750);
     }
 
     @Test
+    void pulsesThatReachedAServerTogetherWithTheWriteDoNotCount() {
+        touches.connected(10_000);
+        touches.pulsed(20_000, 20_001);
+        // The server was stopped: all that was sent to it meanwhile is answered at once, and no ping came between.
+        touches.pulsed(47_000, 50_100);
+        touches.pulsed(48_000, 50_100);
+        touches.committed(50_000);
+        assertThat(touches.baseNanos()).isEqualTo(20_750);
+
+        touches.committed(50_600);
+        assertThat(touches.baseNanos()).isEqualTo(48_750);
+    }
+
+    @Test
     void pulsesOfAnEarlierConnectionDoNotCount() {
         touches.connected(10_000);
         touches.committed(10_001);
-        touches.pulsed(40_000);
+        touches.pulsed(40_000, 40_001);
         touches.disconnected();
         touches.committed(50_000);
         assertThat(touches.baseNanos()).isEqualTo(10_001);
@@ -76,7 +90,7 @@ class TouchesTest {
 
     @Test
     void nothingIsKnownOfAClientNotOursUntilAPulseIsProven() {
-        touches.pulsed(10_000);
+        touches.pulsed(10_000, 10_050);
         touches.committed(10_400);
         assertThat(touches.isKnown()).isFalse();
 
