@@ -70,7 +70,8 @@ import org.jspecify.annotations.Nullable;
  *   P4. A dead client's lease expires, and with it all its keys, at one revision. Those behind look again.
  *   P7. The answer to a transaction never comes, and it is applied now or much later. The place is in doubt: withdraw deletes
  *       its key, and the sweep of the session finds whatever turns up afterwards (Sessions).
- *   P7. A move to another lease with its answer missing: the next renewal reads which lease the key has, and follows.
+ *   P7. A move to another lease with its answer missing: the next renewal reads which lease the key has, and follows, or
+ *       sees to it that the move is not made any more (Moves).
  *   P7. "Database space exceeded" may be said of a transaction that was applied: the key is deleted at once, which works
  *       without space, and only then is the request called refused.
  *   A release that is to linger fails: the key stays where it is until it has lingered (SessionRounds), or until a repeated
@@ -104,7 +105,7 @@ final class EtcdStore implements QueueingStore, DowngradingStore, AdministeredSt
         this.hub = new WatchHub(client, context);
         this.sessions = new Sessions(settings, client, hub, context, keys);
         this.views = new LineViews(client, keys);
-        this.renewals = new Renewals(sessions);
+        this.renewals = new Renewals(sessions, new Moves(sessions, client));
     }
 
     @Override
@@ -248,34 +249,7 @@ final class EtcdStore implements QueueingStore, DowngradingStore, AdministeredSt
 
     @Override
     public List<RenewalAnswer> renew(List<RenewalRequest> claims, Deadline deadline) {
-        return renewals.renew(claims, deadline, this::moveToOwnLease);
-    }
-
-    /** Gives a place a lease of its own, long enough. */
-    private RenewalAnswer moveToOwnLease(Place place, Duration ttl, Deadline deadline) {
-        Session own = sessions.openOwn(ttl, deadline);
-        place.mayMoveTo(own);
-        TxnRequest txn = TxnRequest.newBuilder()
-                .addCompare(Txns.createdAt(place.key(), place.revision()))
-                .addSuccess(Txns.put(place.key(), place.note().toValue(), own.lease()))
-                .build();
-        if (!send(txn, deadline).getSucceeded()) {
-            sessions.discard(own);
-            return new RenewalAnswer.Gone("its key in etcd is gone");
-        }
-        Session before = place.session();
-        sessions.move(place, own);
-        place.mayMoveTo(null);
-        if (!place.keep(own.baseNanos(), own.ttl())) {
-            // It was given up meanwhile, and its key must not stay for as long as the new lease would.
-            before.doubts().remove(place.key());
-            sessions.doubt(place);
-            sessions.deleteNow(place.key(), deadline);
-            sessions.forget(place);
-            return new RenewalAnswer.Gone("it ran out before the answer came");
-        }
-        // What was asked for; that etcd counts whole seconds shall not make it longer.
-        return new RenewalAnswer.Extended(own.baseNanos(), ttl);
+        return renewals.renew(claims, deadline);
     }
 
     @Override

@@ -40,6 +40,7 @@ final class Place {
     private volatile @Nullable Session next; // an own lease the key may have moved to, with the answer still out
     private volatile TicketNote note;
     private volatile long revision;
+    private volatile long changeRevision;
     private volatile long baseNanos;
     private volatile long keptUntilNanos;
     private volatile @Nullable Wait wait;
@@ -97,6 +98,15 @@ final class Place {
     /** The create revision of its key, which is the token; zero while unknown. */
     long revision() {
         return revision;
+    }
+
+    /** Of its key's last change, as last read. */
+    long changeRevision() {
+        return changeRevision;
+    }
+
+    void changedAt(long newRevision) {
+        changeRevision = newRevision;
     }
 
     long baseNanos() {

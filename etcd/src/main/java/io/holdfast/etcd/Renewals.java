@@ -9,7 +9,6 @@ import io.holdfast.spi.Grant;
 import io.holdfast.spi.RenewalAnswer;
 import io.holdfast.spi.RenewalRequest;
 import io.holdfast.spi.Ticket;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.LinkedHashMap;
@@ -22,19 +21,15 @@ import org.jspecify.annotations.Nullable;
 /** Renews a batch of claims: per session one keep-alive and one read of all their keys. */
 final class Renewals {
 
-    /** Gives a place a longer lease. */
-    @FunctionalInterface
-    interface Mover {
-        RenewalAnswer move(Place place, Duration ttl, Deadline deadline);
-    }
-
     private final Sessions sessions;
+    private final Moves moves;
 
-    Renewals(Sessions sessions) {
+    Renewals(Sessions sessions, Moves moves) {
         this.sessions = sessions;
+        this.moves = moves;
     }
 
-    List<RenewalAnswer> renew(List<RenewalRequest> renewals, Deadline deadline, Mover mover) {
+    List<RenewalAnswer> renew(List<RenewalRequest> renewals, Deadline deadline) {
         List<@Nullable RenewalAnswer> answers = new ArrayList<>(Collections.nCopies(renewals.size(), null));
         Map<Session, List<Integer>> bySession = new LinkedHashMap<>();
         for (int i = 0; i < renewals.size(); i++) {
@@ -47,7 +42,7 @@ final class Renewals {
                         .add(i);
             }
         }
-        bySession.forEach((session, batch) -> renew(session, batch, renewals, answers, deadline, mover));
+        bySession.forEach((session, batch) -> renew(session, batch, renewals, answers, deadline));
         List<RenewalAnswer> complete = new ArrayList<>(answers.size());
         for (RenewalAnswer answer : answers) {
             complete.add(Objects.requireNonNull(answer));
@@ -60,8 +55,7 @@ final class Renewals {
             List<Integer> batch,
             List<RenewalRequest> renewals,
             List<@Nullable RenewalAnswer> answers,
-            Deadline deadline,
-            Mover mover) {
+            Deadline deadline) {
         List<ByteString> wanted = new ArrayList<>();
         for (int i : batch) {
             Place place = placeOf(renewals.get(i).claim());
@@ -87,21 +81,21 @@ final class Renewals {
                 continue;
             }
             RenewalAnswer answer;
-            if (finding == null) {
-                answer = unsettled(place, failure);
-            } else {
-                answer = judge(place, session, finding);
+            try {
+                answer = finding == null ? unsettled(place, failure) : judge(place, session, finding, deadline);
                 if (answer instanceof RenewalAnswer.Extended
                         && renewal.claim() instanceof Grant
                         && renewal.ttl().compareTo(session.ttl()) > 0) {
-                    answer = move(place, renewal.ttl(), deadline, mover);
+                    answer = moves.toOwnLease(place, renewal.ttl(), deadline);
                 }
+            } catch (RpcFailure e) {
+                answer = unsettled(place, e);
             }
             answers.set(i, answer);
         }
     }
 
-    private RenewalAnswer judge(Place place, Session session, Pulse.Finding finding) {
+    private RenewalAnswer judge(Place place, Session session, Pulse.Finding finding, Deadline deadline) {
         Optional<KeyValue> key = finding.key(place.key());
         if (key.isEmpty()) {
             place.end();
@@ -113,7 +107,6 @@ final class Renewals {
         if (next != null && lease == next.lease()) {
             // A move whose answer never came had been made: the next renewal extends the right lease.
             sessions.move(place, next);
-            place.mayMoveTo(null);
             return new RenewalAnswer.Unsettled(
                     new StoreUnavailableException(place.request().name(), "its key has just moved to another lease"));
         }
@@ -126,6 +119,10 @@ final class Renewals {
             return new RenewalAnswer.Unsettled(new StoreUnavailableException(
                     place.request().name(), "etcd is changing its leader, so the renewal proves nothing"));
         }
+        place.changedAt(key.get().getModRevision());
+        if (next != null) {
+            moves.preclude(place, deadline);
+        }
         Wait wait = place.waiting();
         if (wait != null
                 && place.state() == Place.State.WAITING
@@ -135,14 +132,6 @@ final class Renewals {
         return place.keep(finding.baseNanos(), session.ttl())
                 ? new RenewalAnswer.Extended(finding.baseNanos(), session.ttl())
                 : new RenewalAnswer.Gone("it ran out before the answer came");
-    }
-
-    private RenewalAnswer move(Place place, Duration ttl, Deadline deadline, Mover mover) {
-        try {
-            return mover.move(place, ttl, deadline);
-        } catch (RpcFailure failure) {
-            return unsettled(place, failure);
-        }
     }
 
     private static RenewalAnswer unsettled(Place place, @Nullable RpcFailure failure) {

@@ -135,6 +135,7 @@ final class Sessions implements AutoCloseable {
         session.places().remove(place.key());
         session.doubts().remove(place.key());
         byOwner.remove(place.request().owner(), place);
+        stay(place);
         discardIfDone(session);
     }
 
@@ -150,8 +151,18 @@ final class Sessions implements AutoCloseable {
         Session from = place.session();
         to.places().put(place.key(), place);
         place.moveTo(to);
+        place.mayMoveTo(null);
         from.places().remove(place.key());
         discardIfDone(from);
+    }
+
+    /** A place does not go over to another lease, now or ever. */
+    void stay(Place place) {
+        Session other = place.next();
+        if (other != null) {
+            place.mayMoveTo(null);
+            discard(other);
+        }
     }
 
     private void discardIfDone(Session session) {

@@ -30,6 +30,15 @@ final class Txns {
         return absent(key).toBuilder().setResult(Compare.CompareResult.GREATER).build();
     }
 
+    static Compare changedAt(ByteString key, long revision) {
+        return Compare.newBuilder()
+                .setKey(key)
+                .setTarget(Compare.CompareTarget.MOD)
+                .setResult(Compare.CompareResult.EQUAL)
+                .setModRevision(revision)
+                .build();
+    }
+
     /** An empty range compares as one key that was never created. */
     static Compare nothingBelow(ByteString start) {
         return absent(start).toBuilder().setRangeEnd(Keys.endOf(start)).build();
@@ -53,6 +62,11 @@ final class Txns {
     /** Changes the value and leaves the key with the lease it has. */
     static RequestOp rewrite(ByteString key, ByteString value) {
         return op(PutRequest.newBuilder().setKey(key).setValue(value).setIgnoreLease(true));
+    }
+
+    /** Changes nothing but the revision of the key's last change. */
+    static RequestOp rewriteAsIs(ByteString key) {
+        return op(PutRequest.newBuilder().setKey(key).setIgnoreValue(true).setIgnoreLease(true));
     }
 
     private static RequestOp op(PutRequest.Builder put) {

@@ -11,13 +11,17 @@ import io.grpc.ManagedChannel;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
+import io.grpc.stub.ClientCalls;
+import io.holdfast.etcd.internal.wire.KVGrpc;
 import io.holdfast.etcd.internal.wire.LeaseKeepAliveResponse;
+import io.holdfast.etcd.internal.wire.TxnRequest;
 import io.holdfast.etcd.internal.wire.WatchCancelRequest;
 import io.holdfast.etcd.internal.wire.WatchRequest;
 import io.holdfast.etcd.internal.wire.WatchResponse;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Predicate;
 import java.util.function.UnaryOperator;
 
 /** Sits between a store and a real etcd and changes what they say to each other. */
@@ -28,6 +32,11 @@ final class Meddler implements ClientInterceptor, AutoCloseable {
 
     /** Whether the store can list the keys of its leases. */
     volatile boolean listsKeys = true;
+
+    /** Which transactions stay on their way: sent, as far as the store can tell, and not arrived. */
+    volatile Predicate<TxnRequest> holdsUp = txn -> false;
+
+    final List<TxnRequest> heldUp = new CopyOnWriteArrayList<>();
 
     private final ManagedChannel channel;
     private volatile ClientCall<WatchRequest, WatchResponse> watchStream;
@@ -48,6 +57,12 @@ final class Meddler implements ClientInterceptor, AutoCloseable {
                 .build());
     }
 
+    /** Lets a transaction that was held up arrive after all. Whether it did what it was sent for. */
+    boolean deliver(TxnRequest late) {
+        return ClientCalls.blockingUnaryCall(channel, KVGrpc.getTxnMethod(), CallOptions.DEFAULT, late)
+                .getSucceeded();
+    }
+
     @Override
     public <Q, R> ClientCall<Q, R> interceptCall(MethodDescriptor<Q, R> method, CallOptions options, Channel next) {
         boolean fails = !listsKeys && method.getFullMethodName().endsWith("/LeaseTimeToLive");
@@ -59,6 +74,25 @@ final class Meddler implements ClientInterceptor, AutoCloseable {
             watchStream = watch;
         }
         return new SimpleForwardingClientCall<>(call) {
+            private boolean onItsWay;
+
+            @Override
+            public void sendMessage(Q message) {
+                if (message instanceof TxnRequest txn && holdsUp.test(txn)) {
+                    onItsWay = true;
+                    heldUp.add(txn);
+                } else {
+                    super.sendMessage(message);
+                }
+            }
+
+            @Override
+            public void halfClose() {
+                if (!onItsWay) {
+                    super.halfClose();
+                }
+            }
+
             @Override
             public void start(Listener<R> listener, Metadata headers) {
                 super.start(

@@ -1,0 +1,98 @@
+package io.holdfast.etcd;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.holdfast.etcd.internal.wire.TxnRequest;
+import io.holdfast.servers.EtcdServer;
+import io.holdfast.spi.Deadline;
+import io.holdfast.spi.Grant;
+import io.holdfast.spi.ReleaseAnswer;
+import io.holdfast.spi.RenewalAnswer;
+import io.holdfast.spi.RenewalRequest;
+import io.holdfast.spi.TimeSource;
+import java.time.Duration;
+import java.util.List;
+import java.util.UUID;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+@DisplayName("A key's move to a lease of its own, with its answer missing")
+class LateMovesTest {
+
+    private static EtcdServer server;
+
+    private final String name = "lock-" + UUID.randomUUID();
+    private Meddler meddler;
+    private TestClient client;
+    private Grant held;
+
+    @BeforeAll
+    static void startServer() {
+        server = EtcdServer.start();
+    }
+
+    @AfterAll
+    static void stopServer() {
+        server.close();
+    }
+
+    @BeforeEach
+    void holdALockWhoseMoveIsOnItsWay() {
+        meddler = new Meddler(server.port());
+        client = meddler.client();
+        held = client.grant(name);
+        meddler.holdsUp = LateMovesTest::bindsToALease;
+        assertThat(extend(Duration.ofSeconds(20), Duration.ofMillis(500))).isInstanceOf(RenewalAnswer.Unsettled.class);
+        meddler.holdsUp = txn -> false;
+        assertThat(meddler.heldUp).hasSize(1);
+    }
+
+    @AfterEach
+    void close() {
+        client.close();
+        meddler.close();
+    }
+
+    private static boolean bindsToALease(TxnRequest txn) {
+        return txn.getSuccessList().stream()
+                .anyMatch(op -> op.hasRequestPut() && op.getRequestPut().getLease() != 0);
+    }
+
+    private RenewalAnswer extend(Duration ttl, Duration timeout) {
+        return client.store
+                .renew(List.of(new RenewalRequest(held, ttl)), Deadline.after(TimeSource.system(), timeout))
+                .get(0);
+    }
+
+    private boolean arrives() {
+        return meddler.deliver(meddler.heldUp.get(0));
+    }
+
+    @Test
+    void isFollowedIfItWasMade() {
+        assertThat(arrives()).isTrue();
+
+        await().until(() -> client.renew(held), RenewalAnswer.Extended.class::isInstance);
+        assertThat(client.release(held)).isEqualTo(ReleaseAnswer.RELEASED);
+    }
+
+    @Test
+    void doesNotUndoALaterOne() {
+        assertThat(extend(Duration.ofSeconds(30), Duration.ofSeconds(5))).isInstanceOf(RenewalAnswer.Extended.class);
+
+        assertThat(arrives()).isFalse();
+        assertThat(client.renew(held)).isInstanceOf(RenewalAnswer.Extended.class);
+    }
+
+    @Test
+    void p1IsNotMadeAnyMoreOnceTheLeaseItHasIsCountedOn() {
+        assertThat(client.renew(held)).isInstanceOf(RenewalAnswer.Extended.class);
+
+        assertThat(arrives()).isFalse();
+    }
+}
