@@ -94,6 +94,11 @@ final class Session {
         return doubts;
     }
 
+    /** Whether it is for one lock alone, whose key nobody wants any more. */
+    boolean isAbandoned() {
+        return kind == Kind.OWN && places.isEmpty() && !doubts.isEmpty();
+    }
+
     /** Whether what may be left of lost requests is looked after: if not for a ttl, the lease must not live on with it. */
     boolean isTidy(long nowNanos) {
         return doubts.isEmpty() || nowNanos - sweptNanos <= ttl.toNanos();

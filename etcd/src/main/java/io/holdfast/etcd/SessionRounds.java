@@ -28,6 +28,7 @@ import org.jspecify.annotations.Nullable;
  *     sent and ids are never used twice, so what has no place never will have one: deleting it is always right. If there
  *     are such doubts and no sweep has worked for a ttl, the lease is no longer extended until one does: else it expires, and
  *     they with it, but nobody loses a lock before its time.
+ *     A lease of one lock alone needs no sweep: if its key is in doubt, the lease is ended.
  *   - A lease not extended for a ttl is lost: its holders and waiters are told.
  */
 final class SessionRounds {
@@ -139,6 +140,10 @@ final class SessionRounds {
                 sessions.discard(session);
                 return;
             }
+            if (session.isAbandoned()) {
+                sessions.abandon(session, deadline);
+                return;
+            }
             if (!session.isAnnounced()) {
                 sessions.announce(session);
             }
@@ -148,7 +153,7 @@ final class SessionRounds {
             if (now - session.baseNanos() > third) {
                 sessions.extend(session, List.of(), deadline);
             }
-            if (now - session.sweptNanos() >= third) {
+            if (session.kind() != Session.Kind.OWN && now - session.sweptNanos() >= third) {
                 sweep(session, deadline);
             }
         } catch (RpcFailure failure) {

@@ -178,6 +178,23 @@ final class Sessions implements AutoCloseable {
         }
     }
 
+    /** Ends a lease and the key on it that nobody wants. If that fails the lease stays, to be tried again. */
+    void abandon(Session session, Deadline deadline) {
+        try {
+            client.call(
+                    LeaseGrpc.getLeaseRevokeMethod(),
+                    revocation(session.lease()),
+                    EtcdClient.Repeat.HARMLESS,
+                    deadline);
+        } catch (RpcFailure failure) {
+            if (!failure.isLeaseNotFound()) {
+                throw failure;
+            }
+        }
+        drop(session);
+        byOwner.values().removeIf(place -> place.session() == session);
+    }
+
     /** An orphan was deleted. */
     void cleared(Session session, ByteString key) {
         session.doubts().remove(key);
@@ -240,9 +257,11 @@ final class Sessions implements AutoCloseable {
 
     /** Ends a lease in the background; if that fails it expires. */
     CompletableFuture<LeaseRevokeResponse> revoke(long lease) {
-        return client.callAsync(
-                LeaseGrpc.getLeaseRevokeMethod(),
-                LeaseRevokeRequest.newBuilder().setId(lease).build());
+        return client.callAsync(LeaseGrpc.getLeaseRevokeMethod(), revocation(lease));
+    }
+
+    private static LeaseRevokeRequest revocation(long lease) {
+        return LeaseRevokeRequest.newBuilder().setId(lease).build();
     }
 
     /** Whoever is granted a lock through it has at least half the ttl. The rounds keep it so. */

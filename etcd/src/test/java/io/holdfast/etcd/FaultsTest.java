@@ -19,6 +19,7 @@ import io.holdfast.spi.Deadline;
 import io.holdfast.spi.Grant;
 import io.holdfast.spi.ReleaseAnswer;
 import io.holdfast.spi.RenewalAnswer;
+import io.holdfast.spi.RenewalRequest;
 import io.holdfast.spi.Request;
 import io.holdfast.spi.TimeSource;
 import io.holdfast.spi.Withdrawal;
@@ -361,6 +362,48 @@ class FaultsTest {
         await().untilAsserted(() -> assertThat(two.store.release(held, Duration.ZERO, in(Duration.ofSeconds(1))))
                 .isEqualTo(ReleaseAnswer.NOT_HELD));
         assertThat(one.renew(next)).isInstanceOf(RenewalAnswer.Extended.class);
+    }
+
+    private RenewalAnswer extend(TestClient client, Grant grant, Duration ttl) {
+        return client.store
+                .renew(List.of(new RenewalRequest(grant, ttl)), TestClient.soon())
+                .get(0);
+    }
+
+    private void awaitNoKeys(Duration atMost) {
+        await().atMost(atMost).until(() -> keys().isEmpty());
+    }
+
+    @Test
+    void p7ALockOnALeaseOfItsOwnWhoseReleaseFailedDoesNotStayAsLongAsThatLease() {
+        Grant held = two.grant(two.request(name, Demand.exclusive(), SHORT));
+        assertThat(extend(two, held, Duration.ofMinutes(1))).isInstanceOf(RenewalAnswer.Extended.class);
+        proxy.cut(Direction.TO_SERVER);
+        assertThatThrownBy(() -> two.store.release(held, Duration.ZERO, in(Duration.ofMillis(200))))
+                .isInstanceOf(LockException.class);
+        proxy.resetConnections();
+        proxy.heal();
+
+        awaitNoKeys(Duration.ofSeconds(20));
+    }
+
+    @Test
+    void p7AKeyThatMovedAfterItsLockWasGivenUpDoesNotStayAsLongAsItsNewLease() {
+        try (Meddler meddler = new Meddler(server.port());
+                TestClient meddled = meddler.client()) {
+            Grant held = meddled.grant(meddled.request(name, Demand.exclusive(), SHORT));
+            meddler.holdsUp = txn -> {
+                if (Meddler.bindsAKey(txn)) {
+                    ((Place) Objects.requireNonNull(held.handle())).end();
+                    meddler.deletes = false;
+                }
+                return false;
+            };
+
+            assertThat(extend(meddled, held, Duration.ofMinutes(1))).isNotInstanceOf(RenewalAnswer.Extended.class);
+
+            awaitNoKeys(Duration.ofSeconds(20));
+        }
     }
 
     private Grant failedToReleaseWith(Duration linger) {

@@ -3,7 +3,6 @@ package io.holdfast.etcd;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.holdfast.etcd.internal.wire.TxnRequest;
 import io.holdfast.servers.EtcdServer;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.Grant;
@@ -46,7 +45,7 @@ class LateMovesTest {
         meddler = new Meddler(server.port());
         client = meddler.client();
         held = client.grant(name);
-        meddler.holdsUp = LateMovesTest::bindsToALease;
+        meddler.holdsUp = Meddler::bindsAKey;
         assertThat(extend(Duration.ofSeconds(20), Duration.ofMillis(500))).isInstanceOf(RenewalAnswer.Unsettled.class);
         meddler.holdsUp = txn -> false;
         assertThat(meddler.heldUp).hasSize(1);
@@ -56,11 +55,6 @@ class LateMovesTest {
     void close() {
         client.close();
         meddler.close();
-    }
-
-    private static boolean bindsToALease(TxnRequest txn) {
-        return txn.getSuccessList().stream()
-                .anyMatch(op -> op.hasRequestPut() && op.getRequestPut().getLease() != 0);
     }
 
     private RenewalAnswer extend(Duration ttl, Duration timeout) {

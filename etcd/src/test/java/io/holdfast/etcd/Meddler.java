@@ -33,6 +33,9 @@ final class Meddler implements ClientInterceptor, AutoCloseable {
     /** Whether the store can list the keys of its leases. */
     volatile boolean listsKeys = true;
 
+    /** Whether the store can delete keys other than in a transaction. */
+    volatile boolean deletes = true;
+
     /** Which transactions stay on their way: sent, as far as the store can tell, and not arrived. */
     volatile Predicate<TxnRequest> holdsUp = txn -> false;
 
@@ -57,6 +60,12 @@ final class Meddler implements ClientInterceptor, AutoCloseable {
                 .build());
     }
 
+    /** Whether it puts a key on a lease. */
+    static boolean bindsAKey(TxnRequest txn) {
+        return txn.getSuccessList().stream()
+                .anyMatch(op -> op.hasRequestPut() && op.getRequestPut().getLease() != 0);
+    }
+
     /** Lets a transaction that was held up arrive after all. Whether it did what it was sent for. */
     boolean deliver(TxnRequest late) {
         return ClientCalls.blockingUnaryCall(channel, KVGrpc.getTxnMethod(), CallOptions.DEFAULT, late)
@@ -65,10 +74,11 @@ final class Meddler implements ClientInterceptor, AutoCloseable {
 
     @Override
     public <Q, R> ClientCall<Q, R> interceptCall(MethodDescriptor<Q, R> method, CallOptions options, Channel next) {
-        boolean fails = !listsKeys && method.getFullMethodName().endsWith("/LeaseTimeToLive");
+        String name = method.getFullMethodName();
+        boolean fails = !listsKeys && name.endsWith("/LeaseTimeToLive") || !deletes && name.endsWith("/DeleteRange");
         ClientCall<Q, R> call =
                 next.newCall(method, fails ? options.withDeadlineAfter(0, TimeUnit.NANOSECONDS) : options);
-        if (method.getFullMethodName().endsWith("Watch/Watch")) {
+        if (name.endsWith("Watch/Watch")) {
             @SuppressWarnings("unchecked")
             ClientCall<WatchRequest, WatchResponse> watch = (ClientCall<WatchRequest, WatchResponse>) call;
             watchStream = watch;
