@@ -192,17 +192,20 @@ final class EtcdStore implements QueueingStore, DowngradingStore, AdministeredSt
     }
 
     private Place enter(Request request, @Nullable TicketListener listener, Deadline deadline) {
+        TicketNote note = new TicketNote(
+                request.demand(),
+                request.owner().toString(),
+                Optional.of(request.origin()),
+                Optional.of(Instant.now()));
         try {
-            Session session = sessions.obtain(request.name(), request.ttl(), deadline);
-            TicketNote note = new TicketNote(
-                    request.demand(),
-                    request.owner().toString(),
-                    Optional.of(request.origin()),
-                    Optional.of(Instant.now()));
-            ByteString key = keys.ticket(request.name(), session.nextId());
-            Place place = new Place(request, key, session, note, listener, context.losses());
-            sessions.enter(place);
-            return place;
+            while (true) {
+                Session session = sessions.obtain(request.name(), request.ttl(), deadline);
+                ByteString key = keys.ticket(request.name(), session.nextId());
+                Place place = new Place(request, key, session, note, listener, context.losses());
+                if (sessions.enter(place)) {
+                    return place;
+                }
+            }
         } catch (RpcFailure failure) {
             throw failure.about(request.name());
         }
@@ -210,7 +213,7 @@ final class EtcdStore implements QueueingStore, DowngradingStore, AdministeredSt
 
     /** Null if its session ended meanwhile, and the key with it. */
     private @Nullable Answer granted(Place place, long revision) {
-        return place.holds(revision) && !place.session().isOver() ? new Answer.Granted(place.grant()) : null;
+        return place.holds(revision) ? new Answer.Granted(place.grant()) : null;
     }
 
     private @Nullable Answer queued(Place place, long revision, Wait wait) {

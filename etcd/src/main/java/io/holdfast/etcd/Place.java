@@ -225,11 +225,12 @@ final class Place {
         }
     }
 
+    /** Not if its session is over: whoever ends that tells those who have advanced, and nobody else. */
     private boolean advance(State from, State to) {
         if (state != from) {
             return false;
         }
-        state = to;
-        return true;
+        state = session.isOver() ? State.OVER : to;
+        return state == to;
     }
 }

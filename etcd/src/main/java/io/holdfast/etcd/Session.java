@@ -108,8 +108,34 @@ final class Session {
         return over;
     }
 
+    /** Takes a place in before its key is written. False if the lease has ended: then nobody would tell the place. */
+    synchronized boolean enter(Place place) {
+        if (!over) {
+            places.put(place.key(), place);
+        }
+        return !over;
+    }
+
+    /** Ends if nobody has been in it for so long. Whether it did. */
+    boolean endIfIdle(long nowNanos, long patienceNanos) {
+        synchronized (this) {
+            if (over || !places.isEmpty() || nowNanos - usedNanos <= patienceNanos) {
+                return false;
+            }
+            over = true;
+        }
+        stopWatching();
+        return true;
+    }
+
     void end() {
-        over = true;
+        synchronized (this) {
+            over = true;
+        }
+        stopWatching();
+    }
+
+    private void stopWatching() {
         WatchHub.Watch current = watch;
         if (current != null) {
             current.close();
@@ -128,7 +154,7 @@ final class Session {
     void watchedBy(WatchHub.Watch newWatch) {
         watch = newWatch;
         if (over) {
-            newWatch.close();
+            stopWatching();
         }
     }
 

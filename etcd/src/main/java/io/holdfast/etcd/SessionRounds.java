@@ -136,7 +136,7 @@ final class SessionRounds {
         long third = session.ttl().toNanos() / 3;
         try {
             Deadline deadline = Deadline.after(context.time(), Duration.ofNanos(third));
-            if (isIdle(session, now)) {
+            if (session.kind() != Session.Kind.GIVEN && session.endIfIdle(now, patience(session))) {
                 sessions.discard(session);
                 return;
             }
@@ -161,13 +161,9 @@ final class SessionRounds {
         }
     }
 
-    private static boolean isIdle(Session session, long now) {
-        long patience = session.kind() == Session.Kind.OWN
-                ? session.ttl().toNanos()
-                : Math.max(IDLE_NANOS, 3 * session.ttl().toNanos());
-        return session.kind() != Session.Kind.GIVEN
-                && session.places().isEmpty()
-                && now - session.usedNanos() > patience;
+    private static long patience(Session session) {
+        long ttl = session.ttl().toNanos();
+        return session.kind() == Session.Kind.OWN ? ttl : Math.max(IDLE_NANOS, 3 * ttl);
     }
 
     private void sweep(Session session, Deadline deadline) {

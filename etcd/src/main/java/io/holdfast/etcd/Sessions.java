@@ -120,13 +120,16 @@ final class Sessions implements AutoCloseable {
         return grant(seconds(stay), Session.Kind.OWN, deadline);
     }
 
-    /** Enters a place before its key is written. */
-    void enter(Place place) {
-        place.session().places().put(place.key(), place);
-        byOwner.put(place.request().owner(), place);
+    /** Enters a place before its key is written. False if its session has just ended. */
+    boolean enter(Place place) {
         if (closed) {
             throw RpcFailure.of(Status.UNAVAILABLE.withDescription("the store is closed"), false);
         }
+        if (!place.session().enter(place)) {
+            return false;
+        }
+        byOwner.put(place.request().owner(), place);
+        return true;
     }
 
     /** The key of a place is certainly gone, or was never written. */
