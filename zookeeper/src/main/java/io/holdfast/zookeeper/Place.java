@@ -123,7 +123,6 @@ final class Place {
         this.directories = directories;
         this.uuid = NodeNames.uuid(request.owner());
         this.directory = session.settings().directory(request.name());
-        this.keptUntilNanos = now() + request.ttl().toNanos();
     }
 
     OwnerId owner() {
@@ -270,7 +269,7 @@ final class Place {
         synchronized (this) {
             requireInLine();
             if (isAdmitted()) {
-                state = State.HELD;
+                settleInAs(State.HELD);
                 return true;
             }
             state = State.ENDED;
@@ -283,14 +282,20 @@ final class Place {
         synchronized (this) {
             requireInLine();
             if (isAdmitted()) {
-                state = State.HELD;
+                settleInAs(State.HELD);
                 return new Answer.Granted(grant());
             }
-            state = State.WAITING;
+            settleInAs(State.WAITING);
         }
         Ticket ticket = new Ticket(request, session.ttl(), session.baseNanos(), this);
         follow(seenLine());
         return new Answer.Queued(ticket);
+    }
+
+    // Called with the monitor held. Wanted for a ttl from now on: joining may have taken long.
+    private void settleInAs(State next) {
+        kept();
+        state = next;
     }
 
     Grant grant() {
@@ -325,7 +330,7 @@ final class Place {
     }
 
     void lapseIfUnkept(long now) {
-        if (now - keptUntilNanos > 0 && isSettledIn() && lose(LossReason.EXPIRED, "it was not renewed for its ttl")) {
+        if (isSettledIn() && now - keptUntilNanos > 0 && lose(LossReason.EXPIRED, "it was not renewed for its ttl")) {
             session.settleInBackground(this);
         }
     }

@@ -92,6 +92,22 @@ class FaultsTest {
     }
 
     @Test
+    void P5_aLeaseThatTookLongToGetIsKeptForItsWholeTtl() throws Exception {
+        long asked = System.nanoTime();
+        proxy.dropReplies();
+        Future<Grant> acquired = bench.elsewhere(() -> bench.acquire("slow-create"));
+        await().until(() -> System.nanoTime() - asked > TTL.toNanos() / 2);
+        proxy.heal();
+
+        Grant grant = acquired.get(20, SECONDS);
+
+        await().until(() -> System.nanoTime() - grant.baseNanos() > TTL.toNanos() * 3 / 4);
+        assertThat(System.nanoTime() - asked).isGreaterThan(TTL.toNanos());
+        assertThat(bench.losses).isEmpty();
+        assertThat(bench.renew(grant)).isInstanceOf(RenewalAnswer.Extended.class);
+    }
+
+    @Test
     void P7_aCreationThatNeverArrivedIsSentAgain() throws Exception {
         proxy.swallow(Direction.TO_SERVER);
         Future<Grant> acquired = bench.elsewhere(() -> bench.acquire("swallowed"));
