@@ -71,7 +71,8 @@ final class Place {
      * - Grant and withdrawal race: both change state under the monitor, and the listener is called under it. After a
      *   withdrawal no grant is told; before it, the grant is known to the one who withdraws.
      * - Somebody deletes our node: an administrator, or a person with a shell. A held or waiting place sets a watch on its
-     *   own node with its first renewal (so one that is held only briefly pays nothing for it).
+     *   own node with its first renewal, or after a third of the ttl if it is not renewed (so one that is held only briefly
+     *   pays nothing for it).
      * - Numbers wrap around after 2^31 requests, to negative ones: they are compared by distance (Line). They start again
      *   from zero when a container is removed and made anew, so they order a line and nothing else: the token is the czxid,
      *   the transaction that made the node, which only grows, for this lock and all others (P2).
@@ -329,9 +330,18 @@ final class Place {
         keptUntilNanos = now() + request.ttl().toNanos();
     }
 
-    void lapseIfUnkept(long now) {
-        if (isSettledIn() && now - keptUntilNanos > 0 && lose(LossReason.EXPIRED, "it was not renewed for its ttl")) {
-            session.settleInBackground(this);
+    /** Comes with the session's pulse: ends what nobody keeps, and watches over what is kept for longer. */
+    void tend(long now) {
+        if (!isSettledIn()) {
+            return;
+        }
+        long left = keptUntilNanos - now;
+        if (left < 0) {
+            if (lose(LossReason.EXPIRED, "it was not renewed for its ttl")) {
+                session.settleInBackground(this);
+            }
+        } else if (left < request.ttl().toNanos() / 3 * 2 && session.isConnected()) {
+            watchOwnNode();
         }
     }
 
@@ -345,13 +355,14 @@ final class Place {
         if (ownNodeWatched || own == null) {
             return;
         }
+        ownNodeWatched = true;
         session.hub().register(own, this);
         session.wire().data(own, session.hub()).whenComplete((data, failure) -> {
             if (failure == null) {
-                ownNodeWatched = true;
                 return;
             }
             session.hub().unregister(own, this);
+            ownNodeWatched = false;
             if (Wire.code(failure) == Code.NONODE) {
                 ownNodeDeleted();
             }

@@ -478,7 +478,7 @@ final class Session {
             end(Ending.EXPIRED, "no server was reachable for as long as its timeout");
             return;
         }
-        places.values().forEach(place -> place.lapseIfUnkept(now));
+        places.values().forEach(place -> place.tend(now));
         if (now - nextSweepNanos >= 0) {
             nextSweepNanos = now + sweepNanos;
             inBackground(this::sweep);

@@ -243,6 +243,19 @@ class ZooKeeperStoreTest {
     }
 
     @Test
+    void aForcedReleaseTellsAHolderThatNeverRenewsToo() throws Exception {
+        Grant fixed = bench.acquire("forced-fixed");
+        try (StoreBench other = StoreBench.at(TestServers.uri(server.connectString()), TTL)) {
+            assertThat(other.store.forceRelease("forced-fixed", other.soon())).isEqualTo(1);
+        }
+
+        StoreBench.Lost lost = bench.losses.poll(10, SECONDS);
+        assertThat(lost).isNotNull();
+        assertThat(lost.owner()).isEqualTo(fixed.request().owner());
+        assertThat(lost.reason()).isEqualTo(LossReason.FORCED);
+    }
+
+    @Test
     void aHolderWhoseNodeWasDeletedBeforeItsFirstRenewalIsToldByThat() throws Exception {
         Grant holder = bench.acquire("snatched");
         admin.delete("/locks/snatched/" + children("snatched").get(0), -1);
