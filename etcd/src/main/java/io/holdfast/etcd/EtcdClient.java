@@ -124,7 +124,9 @@ final class EtcdClient implements AutoCloseable {
         if (login.isEmpty() || token != null) {
             return;
         }
-        loggingIn.lock();
+        if (!lock(loggingIn, limit)) {
+            throw RpcFailure.of(Status.DEADLINE_EXCEEDED.withDescription("no time left to log in"), false);
+        }
         try {
             if (token == null) {
                 AuthenticateRequest request = AuthenticateRequest.newBuilder()
@@ -150,9 +152,10 @@ final class EtcdClient implements AutoCloseable {
     /** Logging in takes no lock: whatever becomes of it, it may be tried again. */
     private String authenticate(AuthenticateRequest request, Deadline limit) {
         RpcFailure last = null;
-        for (int i = 0; i < endpoints.count() && !limit.hasPassed(); i++) {
+        for (int left = endpoints.count(); left > 0 && !limit.hasPassed(); left--) {
             try {
-                long budget = limit.remainingNanos();
+                // One silent member must leave time to ask another.
+                long budget = limit.remainingNanos() / Math.min(left, 2);
                 return await(start(AuthGrpc.getAuthenticateMethod(), request, budget), budget)
                         .getToken();
             } catch (RpcFailure failure) {
@@ -200,6 +203,24 @@ final class EtcdClient implements AutoCloseable {
             }
         });
         return answer;
+    }
+
+    /** Takes a lock, deaf to interrupts, which stay pending. False if the deadline came first. */
+    static boolean lock(ReentrantLock lock, Deadline deadline) {
+        boolean interrupted = false;
+        try {
+            while (true) {
+                try {
+                    return lock.tryLock(deadline.remainingNanos(), TimeUnit.NANOSECONDS);
+                } catch (InterruptedException e) {
+                    interrupted = true;
+                }
+            }
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
     }
 
     /** Does not react to interrupts: the deadline is near, and the request is on its way. */

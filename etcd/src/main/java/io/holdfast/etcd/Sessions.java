@@ -92,7 +92,7 @@ final class Sessions implements AutoCloseable {
             known.used(now);
             return known;
         }
-        if (!lock(deadline)) {
+        if (!EtcdClient.lock(opening, deadline.within(settings.timeout()))) {
             throw RpcFailure.of(Status.DEADLINE_EXCEEDED.withDescription("no time left to open a session"), false);
         }
         try {
@@ -271,23 +271,6 @@ final class Sessions implements AutoCloseable {
     private static boolean isFresh(Session session, long nowNanos) {
         return !session.isOver()
                 && nowNanos - session.baseNanos() < session.ttl().toNanos() / 2;
-    }
-
-    private boolean lock(Deadline deadline) {
-        boolean interrupted = false;
-        try {
-            while (true) {
-                try {
-                    return opening.tryLock(deadline.within(settings.timeout()).remainingNanos(), TimeUnit.NANOSECONDS);
-                } catch (InterruptedException e) {
-                    interrupted = true;
-                }
-            }
-        } finally {
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
-        }
     }
 
     private Session renewOrOpen(long kind, Deadline deadline) {

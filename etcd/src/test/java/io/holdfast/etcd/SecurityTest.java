@@ -7,11 +7,16 @@ import static org.awaitility.Awaitility.await;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.etcd.TestClient.Waiter;
 import io.holdfast.servers.EtcdServer;
+import io.holdfast.servers.TcpProxy;
 import io.holdfast.servers.TlsClients;
 import io.holdfast.servers.TlsMaterial;
+import io.holdfast.spi.Answer;
+import io.holdfast.spi.Deadline;
 import io.holdfast.spi.Grant;
 import io.holdfast.spi.RenewalAnswer;
+import io.holdfast.spi.TimeSource;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
@@ -61,6 +66,36 @@ class SecurityTest {
             Waiter another = one.enqueue("lock");
             two.release(next);
             one.release(another.arrived());
+        }
+    }
+
+    @Test
+    void aLoginThatOneMemberDoesNotAnswerIsAskedOfTheNext() {
+        try (EtcdServer server = withUsers();
+                TcpProxy silent = TcpProxy.to(server.address());
+                TestClient client = TestClient.of(
+                        "etcd://" + Users.LOGIN + "@127.0.0.1:" + silent.port() + ",127.0.0.1:" + server.port())) {
+            silent.cut();
+
+            assertThat(client.attempt("lock")).isInstanceOf(Answer.Granted.class);
+        }
+    }
+
+    @Test
+    void aDeadlineIsKeptWhileSomebodyElseWaitsForALogin() {
+        try (EtcdServer server = withUsers();
+                TcpProxy silent = TcpProxy.to(server.address());
+                TestClient client = TestClient.of("etcd://" + Users.LOGIN + "@127.0.0.1:" + silent.port())) {
+            silent.cut();
+            CompletableFuture<Answer> patient = CompletableFuture.supplyAsync(() -> client.attempt("lock"));
+            await().until(() -> silent.connections() > 0);
+
+            long before = System.nanoTime();
+            Deadline hurry = Deadline.after(TimeSource.system(), Duration.ofMillis(200));
+            assertThatThrownBy(() -> client.store.view("lock", hurry)).isInstanceOf(StoreUnavailableException.class);
+
+            assertThat(Duration.ofNanos(System.nanoTime() - before)).isLessThan(Duration.ofSeconds(2));
+            assertThat(patient).isNotDone();
         }
     }
 
