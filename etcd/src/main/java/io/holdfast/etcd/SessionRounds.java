@@ -2,8 +2,6 @@ package io.holdfast.etcd;
 
 import com.google.protobuf.ByteString;
 import io.holdfast.LossReason;
-import io.holdfast.etcd.internal.wire.DeleteRangeRequest;
-import io.holdfast.etcd.internal.wire.KVGrpc;
 import io.holdfast.etcd.internal.wire.LeaseGrpc;
 import io.holdfast.etcd.internal.wire.LeaseTimeToLiveRequest;
 import io.holdfast.etcd.internal.wire.LeaseTimeToLiveResponse;
@@ -13,7 +11,6 @@ import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.jspecify.annotations.Nullable;
 
@@ -126,7 +123,7 @@ final class SessionRounds {
             if (place.lapse(now)) {
                 place.end();
                 sessions.doubt(place);
-                delete(place.key()).thenRun(() -> sessions.forget(place));
+                sessions.deleteSoon(place.key()).thenRun(() -> sessions.forget(place));
             }
         }
     }
@@ -191,11 +188,5 @@ final class SessionRounds {
         return keys.lockOf(key).isPresent()
                 && session.isOwnId(text.substring(text.lastIndexOf('/') + 1))
                 && !session.places().containsKey(key);
-    }
-
-    private CompletableFuture<?> delete(ByteString key) {
-        return client.callAsync(
-                KVGrpc.getDeleteRangeMethod(),
-                DeleteRangeRequest.newBuilder().setKey(key).build());
     }
 }

@@ -22,6 +22,7 @@ import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -237,6 +238,7 @@ final class Sessions implements AutoCloseable {
             return;
         }
         LOG.log(Level.DEBUG, () -> "Lost " + session + " of " + settings.display() + ": " + why);
+        Set<ByteString> unwanted = unwanted(session, Place.State.LINGERING);
         session.places().values().forEach(place -> {
             place.lost(reason, why);
             place.end();
@@ -245,7 +247,39 @@ final class Sessions implements AutoCloseable {
         // It may live on at the server, and the keys with it: nobody shall wait for them longer than need be.
         if (session.kind() != Session.Kind.GIVEN) {
             revoke(session.lease());
+        } else {
+            rounds.background(() -> clearAway(unwanted, session));
         }
+    }
+
+    /** The keys of a session but for those of places in such states. */
+    private static Set<ByteString> unwanted(Session session, Place.State... wanted) {
+        Set<ByteString> unwanted = new HashSet<>(session.doubts());
+        session.places().values().stream()
+                .filter(place -> !List.of(wanted).contains(place.state()))
+                .forEach(place -> unwanted.add(place.key()));
+        return unwanted;
+    }
+
+    /** Deletes what a lost session has left on a lease of the user's, again and again until it is done. */
+    private void clearAway(Set<ByteString> unwanted, Session session) {
+        if (!clearAway(unwanted, session, Deadline.after(context.time(), settings.timeout())) && !closed) {
+            long again = context.time().nanoTime() + session.ttl().toNanos() / 3;
+            context.timer().at(again, () -> rounds.background(() -> clearAway(unwanted, session)));
+        }
+    }
+
+    /** Whether all were deleted; else those that are left have not been. */
+    private boolean clearAway(Set<ByteString> unwanted, Session session, Deadline deadline) {
+        try {
+            for (ByteString key : List.copyOf(unwanted)) {
+                deleteNow(key, deadline);
+                unwanted.remove(key);
+            }
+        } catch (RpcFailure failure) {
+            LOG.log(Level.DEBUG, () -> "Could not clear " + session + " yet: " + failure.getMessage());
+        }
+        return unwanted.isEmpty();
     }
 
     /** Takes a session out of use. False if it was. */
@@ -393,25 +427,37 @@ final class Sessions implements AutoCloseable {
         return ttl.plusNanos(999_999_999).toSeconds();
     }
 
-    /** Gives back the leases nothing is held through. What is held, or is to linger, is left to expire. */
+    /** As {@link #deleteNow}, without waiting for it. */
+    CompletableFuture<?> deleteSoon(ByteString key) {
+        return client.callAsync(
+                KVGrpc.getDeleteRangeMethod(),
+                DeleteRangeRequest.newBuilder().setKey(key).build());
+    }
+
+    /**
+     * Gives back the leases nothing is held through, and clears those of the user's. What is held, or is to linger, is left to
+     * expire.
+     */
     @Override
     public void close() {
         closed = true;
-        List<CompletableFuture<LeaseRevokeResponse>> partings = new ArrayList<>();
+        Deadline parting = Deadline.after(context.time(), PARTING);
+        List<CompletableFuture<?>> partings = new ArrayList<>();
         for (Session session : all) {
-            boolean held = session.places().values().stream().anyMatch(Place::isTaken);
-            boolean ours = session.kind() != Session.Kind.GIVEN;
-            if (ours && !held && settings.ending() == EtcdSettings.Ending.REVOKE) {
+            if (session.kind() == Session.Kind.GIVEN) {
+                clearAway(unwanted(session, Place.State.HELD, Place.State.LINGERING), session, parting);
+            } else if (settings.ending() == EtcdSettings.Ending.REVOKE
+                    && session.places().values().stream().noneMatch(Place::isTaken)) {
                 partings.add(revoke(session.lease()));
             }
             session.end();
         }
         try {
             CompletableFuture.allOf(partings.toArray(CompletableFuture[]::new))
-                    .orTimeout(PARTING.toMillis(), TimeUnit.MILLISECONDS)
+                    .orTimeout(parting.remainingNanos(), TimeUnit.NANOSECONDS)
                     .join();
         } catch (RuntimeException e) {
-            LOG.log(Level.DEBUG, "Leases could not be revoked; they will expire", e);
+            LOG.log(Level.DEBUG, "Leases could not be given back; they will expire", e);
         }
     }
 }

@@ -406,6 +406,43 @@ class FaultsTest {
         }
     }
 
+    private static String newLease(Duration ttl) {
+        return etcdctl.run("lease", "grant", String.valueOf(ttl.toSeconds())).split(" ")[1];
+    }
+
+    @Test
+    void p7AWaiterThatWasCutOffLeavesNoKeyOnALeaseOfTheUsersThatLivesOn() {
+        String lease = newLease(SHORT);
+        try (TestClient keeping = TestClient.of("etcd://127.0.0.1:" + server.port() + "?lease=" + lease);
+                TestClient cutOff = TestClient.of("etcd://127.0.0.1:" + proxy.port() + "?timeout=1s&lease=" + lease)) {
+            keeping.grant(keeping.request(name + "-kept", Demand.exclusive(), SHORT));
+            one.grant(name);
+            Waiter waiter = cutOff.enqueue(cutOff.request(name, Demand.exclusive(), SHORT));
+            assertThat(cutOff.renew(waiter.ticket)).isInstanceOf(RenewalAnswer.Extended.class);
+            proxy.swallow(Direction.TO_SERVER);
+            waiter.heardOfLoss();
+            proxy.heal();
+
+            await().atMost(Duration.ofSeconds(20)).until(() -> keys().stream().noneMatch(key -> key.contains(lease)));
+            assertThat(etcdctl.run("lease", "list")).contains(lease);
+        }
+    }
+
+    @Test
+    void p7ClosingLeavesNothingInDoubtOnALeaseOfTheUsers() {
+        String lease = newLease(Duration.ofMinutes(1));
+        try (TestClient closing = TestClient.of("etcd://127.0.0.1:" + proxy.port() + "?timeout=1s&lease=" + lease)) {
+            closing.release(closing.grant(name));
+            proxy.dropReplies();
+            assertThatThrownBy(() -> closing.store.attempt(closing.request(name), in(Duration.ofMillis(300))))
+                    .isInstanceOf(UnknownOutcomeException.class);
+            await().until(() -> keys().size() == 1);
+            proxy.heal();
+        }
+
+        assertThat(keys()).isEmpty();
+    }
+
     private Grant failedToReleaseWith(Duration linger) {
         Grant held = two.grant(two.request(name, Demand.exclusive(), SHORT));
         proxy.cut();
