@@ -3,7 +3,6 @@ package io.holdfast.etcd;
 import com.google.protobuf.ByteString;
 import java.time.Duration;
 import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
@@ -21,13 +20,16 @@ final class Session {
         GIVEN
     }
 
+    /** A place whose key nobody wants, and since when. */
+    record Doubt(Place place, long sinceNanos) {}
+
     private final long lease;
     private final Duration ttl;
     private final Kind kind;
     private final String idPrefix;
     private final AtomicLong numbers; // of the client, so that no id comes twice, whatever becomes of a session
     private final Map<ByteString, Place> places = new ConcurrentHashMap<>();
-    private final Set<ByteString> doubts = ConcurrentHashMap.newKeySet();
+    private final Map<ByteString, Doubt> doubts = new ConcurrentHashMap<>();
     private final AtomicLong baseNanos;
     private volatile boolean over;
     private volatile boolean announced;
@@ -90,7 +92,7 @@ final class Session {
     }
 
     /** Keys nobody wants that may exist, or may yet come to exist. */
-    Set<ByteString> doubts() {
+    Map<ByteString, Doubt> doubts() {
         return doubts;
     }
 

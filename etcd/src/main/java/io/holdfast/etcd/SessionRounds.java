@@ -181,6 +181,10 @@ final class SessionRounds {
             }
         }
         session.swept(now);
+        // Should one of those come after all, it has no place and goes like any orphan.
+        session.doubts().values().stream()
+                .filter(doubt -> now - doubt.sinceNanos() > session.ttl().toNanos())
+                .forEach(doubt -> sessions.forget(doubt.place()));
     }
 
     private boolean isOrphan(ByteString key, Session session) {

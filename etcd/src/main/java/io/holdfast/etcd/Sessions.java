@@ -146,7 +146,9 @@ final class Sessions implements AutoCloseable {
     /** Nobody wants a place any more, but its key may be there, or may come yet. */
     void doubt(Place place) {
         Session session = place.session();
-        session.doubts().add(place.key());
+        session.doubts()
+                .putIfAbsent(
+                        place.key(), new Session.Doubt(place, context.time().nanoTime()));
         session.places().remove(place.key());
     }
 
@@ -201,8 +203,10 @@ final class Sessions implements AutoCloseable {
 
     /** An orphan was deleted. */
     void cleared(Session session, ByteString key) {
-        session.doubts().remove(key);
-        byOwner.values().removeIf(place -> place.key().equals(key));
+        Session.Doubt doubt = session.doubts().get(key);
+        if (doubt != null) {
+            forget(doubt.place());
+        }
     }
 
     Collection<Session> all() {
@@ -254,7 +258,7 @@ final class Sessions implements AutoCloseable {
 
     /** The keys of a session but for those of places in such states. */
     private static Set<ByteString> unwanted(Session session, Place.State... wanted) {
-        Set<ByteString> unwanted = new HashSet<>(session.doubts());
+        Set<ByteString> unwanted = new HashSet<>(session.doubts().keySet());
         session.places().values().stream()
                 .filter(place -> !List.of(wanted).contains(place.state()))
                 .forEach(place -> unwanted.add(place.key()));

@@ -351,6 +351,21 @@ class FaultsTest {
     }
 
     @Test
+    void aRequestThatNeverArrivesIsNotLookedForForEver() {
+        Grant kept = two.grant(two.request(name, Demand.exclusive(), SHORT));
+        Session session = ((Place) Objects.requireNonNull(kept.handle())).session();
+        proxy.swallow(Direction.TO_SERVER);
+        assertThatThrownBy(() -> two.store.attempt(
+                        two.request(name + "-other", Demand.exclusive(), SHORT), in(Duration.ofMillis(300))))
+                .isInstanceOf(UnknownOutcomeException.class);
+        assertThat(session.doubts()).hasSize(1);
+        proxy.heal();
+
+        await().atMost(Duration.ofSeconds(20)).until(() -> session.doubts().isEmpty());
+        assertThat(session.isOver()).isFalse();
+    }
+
+    @Test
     void p3AReleaseWhoseAnswerIsLostMayBeRepeated() {
         Grant held = two.grant(name);
         proxy.dropReplies();
