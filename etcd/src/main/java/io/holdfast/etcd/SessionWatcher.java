@@ -12,20 +12,18 @@ final class SessionWatcher implements WatchHub.Watcher {
 
     private final Session session;
     private final Sessions sessions;
-    private boolean openedBefore;
 
     SessionWatcher(Session session, Sessions sessions) {
         this.session = session;
         this.sessions = sessions;
     }
 
-    /** What happened during a gap shows in the keys. */
+    /** What happened before, or during a gap, shows in the keys. */
     @Override
     public void opened(long revision) {
-        if (openedBefore) {
+        if (!session.places().isEmpty()) {
             sessions.check(session);
         }
-        openedBefore = true;
     }
 
     @Override

@@ -390,10 +390,10 @@ final class Sessions implements AutoCloseable {
 
     /** After a gap in the news of a session: looks whether what is held through it still is. */
     void check(Session session) {
-        List<Place> held = session.places().values().stream()
-                .filter(place -> place.state() == Place.State.HELD)
-                .toList();
         rounds.background(() -> {
+            List<Place> held = session.places().values().stream()
+                    .filter(place -> place.state() == Place.State.HELD)
+                    .toList();
             try {
                 Deadline deadline = Deadline.after(context.time(), settings.timeout());
                 Pulse.Finding finding =

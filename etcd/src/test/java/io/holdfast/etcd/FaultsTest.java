@@ -262,6 +262,19 @@ class FaultsTest {
     }
 
     @Test
+    void p5AForcedReleaseBeforeTheWatchIsOpenIsToldAsSoonAsItIs() {
+        try (Meddler meddler = new Meddler(server.port());
+                TestClient meddled = meddler.client()) {
+            meddler.delayWatches();
+            Grant held = meddled.grant(meddled.request(name, Demand.exclusive(), Duration.ofMinutes(5)));
+            assertThat(one.store.forceRelease(name, TestClient.soon())).isEqualTo(1);
+            meddler.openWatches();
+
+            await().until(() -> meddled.losses.containsKey(held.request().owner()));
+        }
+    }
+
+    @Test
     void p1RevokingALeaseGrantsNothingToWaitersOfTheSameSession() {
         Grant held = one.grant(name);
         Waiter waiter = one.enqueue(name);

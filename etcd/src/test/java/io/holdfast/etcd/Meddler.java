@@ -18,6 +18,7 @@ import io.holdfast.etcd.internal.wire.TxnRequest;
 import io.holdfast.etcd.internal.wire.WatchCancelRequest;
 import io.holdfast.etcd.internal.wire.WatchRequest;
 import io.holdfast.etcd.internal.wire.WatchResponse;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
@@ -35,6 +36,11 @@ final class Meddler implements ClientInterceptor, AutoCloseable {
 
     /** Whether the store can delete keys other than in a transaction. */
     volatile boolean deletes = true;
+
+    /** Whether watches are opened; those asked for meanwhile are when it is true again. */
+    private boolean opensWatches = true; // guarded by this
+
+    private final List<Runnable> watchesToOpen = new ArrayList<>(); // guarded by this
 
     /** Which transactions stay on their way: sent, as far as the store can tell, and not arrived. */
     volatile Predicate<TxnRequest> holdsUp = txn -> false;
@@ -58,6 +64,24 @@ final class Meddler implements ClientInterceptor, AutoCloseable {
         watchStream.sendMessage(WatchRequest.newBuilder()
                 .setCancelRequest(WatchCancelRequest.newBuilder().setWatchId(id))
                 .build());
+    }
+
+    synchronized void delayWatches() {
+        opensWatches = false;
+    }
+
+    synchronized void openWatches() {
+        opensWatches = true;
+        watchesToOpen.forEach(Runnable::run);
+        watchesToOpen.clear();
+    }
+
+    private synchronized void openWatch(Runnable open) {
+        if (opensWatches) {
+            open.run();
+        } else {
+            watchesToOpen.add(open);
+        }
     }
 
     /** Whether it puts a key on a lease. */
@@ -91,6 +115,8 @@ final class Meddler implements ClientInterceptor, AutoCloseable {
                 if (message instanceof TxnRequest txn && holdsUp.test(txn)) {
                     onItsWay = true;
                     heldUp.add(txn);
+                } else if (message instanceof WatchRequest) {
+                    openWatch(() -> super.sendMessage(message));
                 } else {
                     super.sendMessage(message);
                 }
