@@ -17,6 +17,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import org.apache.zookeeper.CreateMode;
@@ -79,6 +80,8 @@ final class Session {
     private volatile @Nullable Wire wire;
     private final AtomicReference<@Nullable Pulse> nextPulse = new AtomicReference<>();
     private volatile long nextSweepNanos;
+    private volatile boolean listening;
+    private final AtomicInteger users = new AtomicInteger();
 
     // Guarded by this.
     private State state = State.CONNECTING;
@@ -162,8 +165,18 @@ final class Session {
         return state == State.CONNECTED;
     }
 
+    /** Somebody is about to register a place. */
+    void reserve() {
+        users.incrementAndGet();
+    }
+
+    /** He has, or will not. */
+    void unreserve() {
+        users.decrementAndGet();
+    }
+
     boolean isIdle() {
-        return places.isEmpty() && orphans.isEmpty();
+        return users.get() == 0 && places.isEmpty() && orphans.isEmpty();
     }
 
     /** Waits until there is a connection. */
@@ -381,10 +394,7 @@ final class Session {
                 end(Ending.FOR_GOOD, "the ZooKeeper client is closed, or its session has ended");
                 return;
             }
-            if (!settings.connector().isOwn()) {
-                // State events reach every watcher, and this watch never fires for anything else.
-                wire().exists(settings.beacon(), hub);
-            } else if (opened.getState().isConnected()) {
+            if (settings.connector().isOwn() && opened.getState().isConnected()) {
                 // Connected before the line above: the event found no client and was passed over.
                 heard(KeeperState.SyncConnected);
             }
@@ -515,8 +525,12 @@ final class Session {
     }
 
     private void touch(long now) {
-        wire().exists(settings.beacon(), null).whenComplete((nothing, failure) -> {
+        // State events reach every watcher, and this watch never fires for anything else. A client of ours has the hub
+        // anyway.
+        boolean heard = listening || settings.connector().isOwn();
+        wire().exists(settings.beacon(), heard ? null : hub).whenComplete((nothing, failure) -> {
             if (failure == null || Wire.code(failure) == Code.NONODE) {
+                listening = true;
                 touches.pulsed(now, context.time().nanoTime());
             } else {
                 failed(failure);

@@ -41,7 +41,10 @@ final class Sessions {
         this.context = context;
     }
 
-    /** The session for that ttl, connected or about to be. ZooKeeper counts in milliseconds: a part of one is rounded up. */
+    /**
+     * The session for that ttl, connected or about to be, reserved for the caller. ZooKeeper counts in milliseconds: a part of
+     * one is rounded up.
+     */
     Session of(String lock, Duration asked) {
         Duration ttl = Duration.ofMillis(asked.plusNanos(999_999).toMillis());
         Session dropped = null;
@@ -50,6 +53,7 @@ final class Sessions {
             requireOpen(lock);
             session = byTtl.get(ttl);
             if (session != null && !session.isEnded()) {
+                session.reserve();
                 return session;
             }
             byTtl.values().removeIf(Session::isEnded);
@@ -57,6 +61,7 @@ final class Sessions {
                 dropped = dropIdle(lock);
             }
             session = new Session(settings, context, ttl, Purpose.LEASES);
+            session.reserve();
             byTtl.put(ttl, session);
         }
         if (dropped != null) {

@@ -179,6 +179,8 @@ final class ZooKeeperStore implements QueueingStore, AdministeredStore {
                 if (!e.mayTryAnother() || deadline.hasPassed()) {
                     throw e.about(request.name());
                 }
+            } finally {
+                session.unreserve();
             }
         }
     }

@@ -3,16 +3,19 @@ package io.holdfast.zookeeper;
 import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import io.holdfast.Demand;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.UnsupportedLockException;
+import io.holdfast.servers.TcpProxy;
 import io.holdfast.servers.ZooKeeperServer;
 import io.holdfast.spi.Grant;
 import io.holdfast.spi.RenewalAnswer;
 import io.holdfast.spi.StoreFactory;
 import io.holdfast.zookeeper.StoreBench.Ears;
 import java.time.Duration;
+import java.util.concurrent.Future;
 import org.apache.zookeeper.ZooDefs.Ids;
 import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.AfterAll;
@@ -77,6 +80,26 @@ class GivenClientTest {
             assertThatThrownBy(() -> bench.store.attempt(
                             bench.request("ended", Demand.exclusive()), bench.within(Duration.ofSeconds(5))))
                     .isInstanceOf(StoreUnavailableException.class);
+        }
+    }
+
+    @Test
+    void P5_itsEndIsToldThoughItsConnectionBrokeWhenItWasGiven() throws Exception {
+        CountedRequests counted = new CountedRequests();
+        try (TcpProxy proxy = TcpProxy.to(server.address(), counted)) {
+            ZooKeeper client = TestServers.client("127.0.0.1:" + proxy.port());
+            proxy.cut();
+            try (StoreBench bench = new StoreBench(around(client), TTL)) {
+                Future<Grant> acquired = bench.elsewhere(() -> bench.acquire("broken"));
+                await().until(() -> counted.sinceLastAsked().containsKey("setData"));
+                proxy.resetConnections();
+                proxy.heal();
+                acquired.get(20, SECONDS);
+
+                client.close();
+
+                assertThat(bench.losses.poll(10, SECONDS)).isNotNull();
+            }
         }
     }
 

@@ -378,6 +378,27 @@ class ZooKeeperStoreTest {
     }
 
     @Test
+    void anotherTtlDoesNotEndASessionThatSomebodyIsAboutToUse() {
+        try (StoreBench lonely = StoreBench.at("zookeeper://127.0.0.1:1/locks", TTL)) {
+            List<Thread> waiting = new ArrayList<>();
+            for (int i = 0; i < 16; i++) {
+                Request request = lonely.request("x", Demand.exclusive(), TTL.plusMillis(i));
+                Thread thread = new Thread(() -> lonely.store.attempt(request, lonely.soon()));
+                thread.setUncaughtExceptionHandler((dying, failure) -> {});
+                thread.start();
+                waiting.add(thread);
+            }
+            await().until(() -> waiting.stream().allMatch(thread -> thread.getState() == Thread.State.TIMED_WAITING));
+            Request another = lonely.request("x", Demand.exclusive(), TTL.plusSeconds(1));
+
+            assertThatThrownBy(() -> lonely.store.attempt(another, lonely.within(Duration.ofSeconds(1))))
+                    .isInstanceOf(UnsupportedLockException.class)
+                    .hasMessageContaining("16 different ttls");
+            assertThat(waiting).allMatch(Thread::isAlive);
+        }
+    }
+
+    @Test
     void showsHoldersAndWaitersOfOursAndForeignOnes() throws Exception {
         Grant holder = bench.acquire("a/b");
         Ears ears = new Ears();
