@@ -10,6 +10,7 @@ import io.holdfast.Holdfast;
 import io.holdfast.Lease;
 import io.holdfast.LockException;
 import io.holdfast.LockOptions;
+import io.holdfast.ReleaseResult;
 import io.holdfast.servers.TcpProxy;
 import io.holdfast.servers.ZooKeeperEnsemble;
 import io.holdfast.servers.ZooKeeperServer;
@@ -113,6 +114,7 @@ class EnsembleTest {
             }));
         }
         await().atMost(Duration.ofSeconds(30)).until(() -> rounds.get() > 50);
+        Lease held = clients.get(0).lock("kept-across").acquire();
 
         ensemble.leader().kill();
         int atTheKill = rounds.get();
@@ -121,6 +123,8 @@ class EnsembleTest {
         for (Future<?> worker : workers) {
             worker.get(60, SECONDS);
         }
+        held.extend(TTL.dividedBy(2));
+        assertThat(held.release()).isEqualTo(ReleaseResult.RELEASED);
         clients.forEach(Holdfast::close);
         threads.shutdownNow();
 
