@@ -22,7 +22,8 @@ import org.jspecify.annotations.Nullable;
  *   - The watch opened later than what we know (opened(s), s > revision): one look.
  *
  * Looks do not overlap: news that comes while one is under way calls for another when it is answered. A look that fails is
- * repeated after a pause; the heartbeat's own check brings one too, so even a lost event costs a third of the ttl at most.
+ * repeated after a pause. The heartbeat sees whether the nearest is gone and brings a look then, so for those who wait for it
+ * alone even a lost event costs a third of the ttl at most; permits, whom anybody's going may admit, rely on their watch.
  */
 final class Wait implements WatchHub.Watcher, AutoCloseable {
 
