@@ -1,12 +1,14 @@
 package io.holdfast.zookeeper;
 
 import io.holdfast.servers.ZooKeeperEnsemble;
-import io.holdfast.servers.ZooKeeperServer;
 import io.holdfast.spi.StoreFactory;
-import io.holdfast.spi.StoreUri;
+import io.holdfast.tck.Faults;
 import io.holdfast.tck.LockStoreContract;
 import io.holdfast.tck.Mortal;
 import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.OptionalLong;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -18,24 +20,23 @@ import org.junit.jupiter.api.extension.ExtendWith;
 class EnsembleConformanceTest extends LockStoreContract {
 
     private static ZooKeeperEnsemble ensemble;
-    private static ZooKeeperUnderTest follower;
+    private static ZooKeeperUnderTest subject;
 
     @BeforeAll
-    static void start() throws Exception {
+    static void start() {
         ensemble = ZooKeeperEnsemble.builder().each(TestServers::options).start();
-        ZooKeeperServer one = ensemble.followers().get(0);
-        follower = new ZooKeeperUnderTest(one);
+        subject = new ZooKeeperUnderTest(ensemble.nodes());
     }
 
     @AfterAll
-    static void stop() throws Exception {
-        follower.close();
+    static void stop() {
+        subject.close();
         ensemble.close();
     }
 
     @Override
     public StoreFactory store() {
-        return new ZooKeeperStores().store(StoreUri.parse(TestServers.uri(ensemble.connectString())));
+        return subject.store();
     }
 
     @Override
@@ -45,6 +46,21 @@ class EnsembleConformanceTest extends LockStoreContract {
 
     @Override
     public Mortal mortal() {
-        return follower.mortal();
+        return subject.mortal();
+    }
+
+    @Override
+    public Optional<Faults> faults() {
+        return Optional.of(subject.faults());
+    }
+
+    @Override
+    public OptionalLong requestsReceived() {
+        return subject.requestsReceived();
+    }
+
+    @Override
+    public Optional<List<String>> leftovers(String name) {
+        return Optional.of(subject.leftovers(name));
     }
 }

@@ -20,13 +20,13 @@ class ZooKeeperConformanceTest extends LockStoreContract {
     private static ZooKeeperUnderTest subject;
 
     @BeforeAll
-    static void start() throws Exception {
+    static void start() {
         server = TestServers.single();
-        subject = new ZooKeeperUnderTest(server);
+        subject = new ZooKeeperUnderTest(List.of(server));
     }
 
     @AfterAll
-    static void stop() throws Exception {
+    static void stop() {
         subject.close();
         server.close();
     }

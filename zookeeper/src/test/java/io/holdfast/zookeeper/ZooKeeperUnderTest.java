@@ -1,62 +1,90 @@
 package io.holdfast.zookeeper;
 
 import io.holdfast.servers.Direction;
+import io.holdfast.servers.RequestCounter;
 import io.holdfast.servers.TcpProxy;
 import io.holdfast.servers.ZooKeeperServer;
 import io.holdfast.spi.StoreFactory;
 import io.holdfast.spi.StoreUri;
 import io.holdfast.tck.Faults;
 import io.holdfast.tck.Mortal;
-import java.net.InetSocketAddress;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import java.util.stream.Collectors;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.ZooKeeper;
 
-/** A server behind a proxy, in the words of the conformance kit. */
+/** Servers, each behind a proxy, in the words of the conformance kit. */
 final class ZooKeeperUnderTest implements AutoCloseable {
 
     /** Long enough that a busy machine keeps sessions alive, short enough to wait for. */
     static final Duration SHORT_TTL = Duration.ofMillis(1000);
 
-    private final InetSocketAddress address;
+    private final List<ZooKeeperServer> servers;
+    private final Function<String, String> uri;
     private final CountedRequests counted = new CountedRequests();
-    private final TcpProxy proxy;
-    private final ZooKeeper admin;
+    private final Supplier<RequestCounter> counter;
+    private final List<TcpProxy> proxies = new ArrayList<>();
+    private final List<TcpProxy> ways;
 
-    ZooKeeperUnderTest(ZooKeeperServer server) throws Exception {
-        address = server.address();
-        proxy = TcpProxy.to(address, counted);
-        admin = TestServers.client(server.connectString());
+    ZooKeeperUnderTest(List<ZooKeeperServer> servers) {
+        this.servers = servers;
+        this.uri = TestServers::uri;
+        this.counter = counted;
+        this.ways = newWays();
+    }
+
+    /** Over TLS, where requests cannot be told apart. */
+    ZooKeeperUnderTest(ZooKeeperServer secured, Function<String, String> uri) {
+        this.servers = List.of(secured);
+        this.uri = uri;
+        this.counter = RequestCounter::bursts;
+        this.ways = newWays();
+    }
+
+    private List<TcpProxy> newWays() {
+        List<TcpProxy> fresh = servers.stream()
+                .map(server -> TcpProxy.to(server.address(), counter))
+                .toList();
+        proxies.addAll(fresh);
+        return fresh;
+    }
+
+    private StoreFactory through(List<TcpProxy> those) {
+        String hosts = those.stream().map(way -> "127.0.0.1:" + way.port()).collect(Collectors.joining(","));
+        return new ZooKeeperStores().store(StoreUri.parse(uri.apply(hosts)));
     }
 
     StoreFactory store() {
-        return through(proxy);
+        return through(ways);
     }
 
     Faults faults() {
         return new Faults() {
             @Override
             public void delayReplies(Duration delay) {
-                proxy.delay(Direction.TO_CLIENT, delay);
+                ways.forEach(way -> way.delay(Direction.TO_CLIENT, delay));
             }
 
             @Override
             public void cut() {
-                proxy.cut();
+                ways.forEach(TcpProxy::cut);
             }
 
             @Override
             public void heal() {
-                proxy.heal();
+                ways.forEach(TcpProxy::heal);
             }
         };
     }
 
     /** ZooKeeper's client keeps its session alive whatever its user does, so dying takes a connection that is cut. */
     Mortal mortal() {
-        TcpProxy own = TcpProxy.to(address);
+        List<TcpProxy> own = newWays();
         return new Mortal() {
             @Override
             public StoreFactory store() {
@@ -65,12 +93,12 @@ final class ZooKeeperUnderTest implements AutoCloseable {
 
             @Override
             public void die() {
-                own.cut();
+                own.forEach(TcpProxy::cut);
             }
 
             @Override
             public void revive() {
-                own.heal();
+                own.forEach(TcpProxy::heal);
             }
         };
     }
@@ -80,22 +108,17 @@ final class ZooKeeperUnderTest implements AutoCloseable {
     }
 
     List<String> leftovers(String name) {
-        try {
+        try (ZooKeeper admin = TestServers.client(servers.get(0).connectString())) {
             return admin.getChildren("/locks/" + NodeNames.directory(name), false);
         } catch (KeeperException.NoNodeException e) {
             return List.of();
-        } catch (KeeperException | InterruptedException e) {
+        } catch (Exception e) {
             throw new AssertionError(e);
         }
     }
 
     @Override
-    public void close() throws Exception {
-        admin.close();
-        proxy.close();
-    }
-
-    private static StoreFactory through(TcpProxy proxy) {
-        return new ZooKeeperStores().store(StoreUri.parse(TestServers.uri("127.0.0.1:" + proxy.port())));
+    public void close() {
+        proxies.forEach(TcpProxy::close);
     }
 }
