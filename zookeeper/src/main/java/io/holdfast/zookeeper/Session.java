@@ -220,7 +220,7 @@ final class Session {
             alive = ending == null;
         }
         if (alive) {
-            pulseAtLeastBy(context.time().nanoTime() + quarterTickNanos());
+            pulseAtLeastBy(context.time().nanoTime() + pulseNanos());
             return;
         }
         places.remove(place.owner(), place);
@@ -493,7 +493,7 @@ final class Session {
             nextSweepNanos = now + sweepNanos;
             inBackground(this::sweep);
         }
-        long pause = isReady() && isIdle() ? Math.max(quarterTickNanos(), ttl.toNanos() / 6) : quarterTickNanos();
+        long pause = isReady() && isIdle() ? Math.max(pulseNanos(), ttl.toNanos() / 6) : pulseNanos();
         pulseAtLeastBy(now + pause);
     }
 
@@ -514,8 +514,8 @@ final class Session {
         }
     }
 
-    private long quarterTickNanos() {
-        return settings.tick().toNanos() / 4;
+    private long pulseNanos() {
+        return settings.tick().toNanos() / 5;
     }
 
     private synchronized boolean isOverdue(long now) {

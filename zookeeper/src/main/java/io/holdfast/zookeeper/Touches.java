@@ -26,13 +26,14 @@ final class Touches {
      * was no deposed one. But if the link breaks just after, the touch of that very write never arrives, and the leader
      * counts from the one before: a third of the session timeout earlier, if touches are as rare as renewals are.
      *
-     * Hence two kinds of requests. Pulses, cheap reads every quarter of a tick, touch often. Writes (a create, or the
+     * Hence two kinds of requests. Pulses, cheap reads every fifth of a tick, touch often. Writes (a create, or the
      * renewal's write that changes nothing) prove: once one sent at w is answered, every pulse of the same connection
      * answered by w - tick/2 has reached the leader, because a ping has passed on the same ordered link between the two.
      * Answered, not sent: to a follower that was stopped, pulses and the write may come in one burst, with no ping between.
-     * With pulses a quarter of a tick apart such a one was sent after w - 3/4 tick, less a round trip. The lease's margin is
+     * With pulses a fifth of a tick apart such a one was sent after w - 7/10 tick, less a round trip. The lease's margin is
      * one tick (see StoreTraits), so counting from that pulse + 3/4 tick is sound with a quarter of a tick to spare: base =
-     * min(w, last such pulse + 3/4 tick). It moves back by as much as pulses came late (a pause, a busy machine).
+     * min(w, last such pulse + 3/4 tick). That is w unless round trips, and the lateness of pulses, exceed a twentieth of a
+     * tick (a pause, a busy machine): then it moves back by as much.
      *
      * A new connection starts anew, for pulses answered by the old server may not have been passed on; but connecting was
      * itself a touch at the leader (3), at or after the moment the attempt began.

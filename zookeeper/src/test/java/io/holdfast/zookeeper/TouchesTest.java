@@ -32,12 +32,13 @@ class TouchesTest {
     @Test
     void withTimelyPulsesTheBaseIsTheWrite() {
         touches.connected(10_000);
-        for (int pulse = 10_250; pulse <= 50_000; pulse += 250) {
-            touches.pulsed(pulse, pulse + 1);
+        for (int pulse = 10_200; pulse <= 50_000; pulse += 200) {
+            touches.pulsed(pulse, pulse + 50);
         }
-        touches.committed(50_100);
-
-        assertThat(touches.baseNanos()).isEqualTo(50_100);
+        for (int write = 50_000; write < 50_200; write++) {
+            touches.committed(write);
+            assertThat(touches.baseNanos()).isEqualTo(write);
+        }
     }
 
     @Test
