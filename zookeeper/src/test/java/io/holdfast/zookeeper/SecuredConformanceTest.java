@@ -1,14 +1,14 @@
 package io.holdfast.zookeeper;
 
+import io.holdfast.servers.TcpProxy;
 import io.holdfast.servers.TlsClients;
 import io.holdfast.servers.TlsMaterial;
 import io.holdfast.servers.ZooKeeperServer;
 import io.holdfast.spi.StoreFactory;
-import io.holdfast.tck.Faults;
+import io.holdfast.spi.StoreUri;
 import io.holdfast.tck.LockStoreContract;
 import io.holdfast.tck.Mortal;
 import java.time.Duration;
-import java.util.Optional;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Tag;
@@ -19,29 +19,24 @@ import org.junit.jupiter.api.extension.ExtendWith;
 @ExtendWith(SessionsCannotGrow.class)
 class SecuredConformanceTest extends LockStoreContract {
 
+    private static TlsMaterial tls;
     private static ZooKeeperServer server;
-    private static ZooKeeperUnderTest subject;
 
     @BeforeAll
     static void start() {
-        TlsMaterial tls = TlsMaterial.generate();
+        tls = TlsMaterial.generate();
         server = TestServers.options(ZooKeeperServer.builder().tls(tls, TlsClients.CERTIFIED))
                 .start();
-        String stores = "&trustStore=" + tls.trustStore() + "&trustStorePassword=" + TlsMaterial.STORE_PASSWORD
-                + "&keyStore=" + tls.clientKeyStore() + "&keyStorePassword=" + TlsMaterial.STORE_PASSWORD;
-        subject = new ZooKeeperUnderTest(
-                server, hosts -> "zookeepers://app:s3cret@" + hosts + "/locks?tick=100ms" + stores);
     }
 
     @AfterAll
     static void stop() {
-        subject.close();
         server.close();
     }
 
     @Override
     public StoreFactory store() {
-        return subject.store();
+        return at(server.port());
     }
 
     @Override
@@ -51,11 +46,29 @@ class SecuredConformanceTest extends LockStoreContract {
 
     @Override
     public Mortal mortal() {
-        return subject.mortal();
+        TcpProxy own = TcpProxy.to(server.address());
+        return new Mortal() {
+            @Override
+            public StoreFactory store() {
+                return at(own.port());
+            }
+
+            @Override
+            public void die() {
+                own.cut();
+            }
+
+            @Override
+            public void revive() {
+                own.heal();
+            }
+        };
     }
 
-    @Override
-    public Optional<Faults> faults() {
-        return Optional.of(subject.faults());
+    private static StoreFactory at(int port) {
+        return new ZooKeeperStores()
+                .store(StoreUri.parse("zookeepers://app:s3cret@127.0.0.1:" + port + "/locks?tick=100ms&trustStore="
+                        + tls.trustStore() + "&trustStorePassword=" + TlsMaterial.STORE_PASSWORD + "&keyStore="
+                        + tls.clientKeyStore() + "&keyStorePassword=" + TlsMaterial.STORE_PASSWORD));
     }
 }

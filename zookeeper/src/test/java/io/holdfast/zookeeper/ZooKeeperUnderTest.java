@@ -1,7 +1,6 @@
 package io.holdfast.zookeeper;
 
 import io.holdfast.servers.Direction;
-import io.holdfast.servers.RequestCounter;
 import io.holdfast.servers.TcpProxy;
 import io.holdfast.servers.ZooKeeperServer;
 import io.holdfast.spi.StoreFactory;
@@ -12,8 +11,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.OptionalLong;
-import java.util.function.Function;
-import java.util.function.Supplier;
 import java.util.stream.Collectors;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.ZooKeeper;
@@ -25,30 +22,18 @@ final class ZooKeeperUnderTest implements AutoCloseable {
     static final Duration SHORT_TTL = Duration.ofMillis(1000);
 
     private final List<ZooKeeperServer> servers;
-    private final Function<String, String> uri;
     private final CountedRequests counted = new CountedRequests();
-    private final Supplier<RequestCounter> counter;
     private final List<TcpProxy> proxies = new ArrayList<>();
     private final List<TcpProxy> ways;
 
     ZooKeeperUnderTest(List<ZooKeeperServer> servers) {
         this.servers = servers;
-        this.uri = TestServers::uri;
-        this.counter = counted;
-        this.ways = newWays();
-    }
-
-    /** Over TLS, where requests cannot be told apart. */
-    ZooKeeperUnderTest(ZooKeeperServer secured, Function<String, String> uri) {
-        this.servers = List.of(secured);
-        this.uri = uri;
-        this.counter = RequestCounter::bursts;
         this.ways = newWays();
     }
 
     private List<TcpProxy> newWays() {
         List<TcpProxy> fresh = servers.stream()
-                .map(server -> TcpProxy.to(server.address(), counter))
+                .map(server -> TcpProxy.to(server.address(), counted))
                 .toList();
         proxies.addAll(fresh);
         return fresh;
@@ -56,7 +41,7 @@ final class ZooKeeperUnderTest implements AutoCloseable {
 
     private StoreFactory through(List<TcpProxy> those) {
         String hosts = those.stream().map(way -> "127.0.0.1:" + way.port()).collect(Collectors.joining(","));
-        return new ZooKeeperStores().store(StoreUri.parse(uri.apply(hosts)));
+        return new ZooKeeperStores().store(StoreUri.parse(TestServers.uri(hosts)));
     }
 
     StoreFactory store() {
