@@ -7,6 +7,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -19,12 +20,17 @@ class ManyProcessesTest {
 
     @Test
     void fiftyProcessesAtOnceCountToFiftyWithTokensInOrder() throws IOException {
+        countToFifty(directory, "file:" + directory.resolve("locks"));
+    }
+
+    static void countToFifty(Path directory, String store) throws IOException {
         Files.writeString(directory.resolve("f"), "0\n");
         List<HoldfastProcess> processes = new ArrayList<>();
         try {
             for (int i = 0; i < PROCESSES; i++) {
                 processes.add(HoldfastProcess.start(
                         directory,
+                        Map.of("HOLDFAST_STORE", store),
                         "run",
                         "-w",
                         "120",
