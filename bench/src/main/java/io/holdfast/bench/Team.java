@@ -12,6 +12,7 @@ import java.util.Deque;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
@@ -20,6 +21,9 @@ import java.util.stream.Stream;
  * one pays for the warm-up. Not thread-safe.
  */
 public final class Team implements AutoCloseable {
+
+    private static final Duration WARM_UP_SLICE = Duration.ofSeconds(4);
+    private static final double RISE = 1.05;
 
     private final ContenderSpec spec;
     private final ServerProbe server;
@@ -86,13 +90,38 @@ public final class Team implements AutoCloseable {
 
     /** Runs a load for that long without measuring it. */
     public void warm(Load load, Duration time) {
+        warm(load, active -> sleep(time));
+    }
+
+    /** Runs a load without measuring it until its rate rises no more: JVMs that are seldom served take long to be compiled. */
+    public void warmUntilSteady(Load load, Duration atLeast, Duration atMost) {
+        warm(load, active -> {
+            long startNanos = System.nanoTime();
+            double best = 0;
+            int slicesWithoutRise = 0;
+            while (true) {
+                long entries = entries(active);
+                sleep(WARM_UP_SLICE);
+                double rate = entries(active) - entries;
+                slicesWithoutRise = rate > best * RISE ? 0 : slicesWithoutRise + 1;
+                best = Math.max(best, rate);
+                Duration passed = Duration.ofNanos(System.nanoTime() - startNanos);
+                boolean steady = slicesWithoutRise >= 2 && passed.compareTo(atLeast) >= 0;
+                if (steady || passed.compareTo(atMost) >= 0) {
+                    return;
+                }
+            }
+        });
+    }
+
+    private void warm(Load load, Consumer<List<WorkerProcess>> wait) {
         try {
             start(load.jvms());
             List<WorkerProcess> active = workers.subList(0, load.jvms());
             Path boardFile = directory.resolve("board-" + runs);
             ExclusionBoard board = ExclusionBoard.create(boardFile, load.locks());
             startThreads(active, load, boardFile);
-            sleep(time);
+            wait.accept(active);
             finish(load, board, boardFile, all(active, "end"));
         } catch (BenchException e) {
             endWorkers();

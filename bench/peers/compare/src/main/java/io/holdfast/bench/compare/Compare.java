@@ -43,6 +43,8 @@ public final class Compare {
     private static final Path PEERS = Path.of("bench/peers");
     private static final DateTimeFormatter CLOCK = DateTimeFormatter.ofPattern("HH:mm:ss");
     private static final Duration LIGHT_WARM_UP = Duration.ofSeconds(6);
+    /** So many times as long as asked for, while the rate still rises. */
+    private static final int LONGEST_WARM_UP = 4;
 
     private final CompareOptions options;
     private final Map<String, String> facts;
@@ -119,7 +121,8 @@ public final class Compare {
             }
             if (contended) {
                 team.warm(Load.of(1, 16), time.dividedBy(5));
-                team.warm(Load.of(jvms, 16), time.multipliedBy(free ? 2 : 4).dividedBy(5));
+                Duration together = time.multipliedBy(free ? 2 : 4).dividedBy(5);
+                team.warmUntilSteady(Load.of(jvms, 16), together, time.multipliedBy(LONGEST_WARM_UP));
             }
         } catch (BenchException e) {
             say("  " + spec.name() + " fails to warm up: " + e.getMessage());
