@@ -29,6 +29,8 @@ final class Baton {
         /** Nobody else had it. */
         AT_ONCE,
         AFTER_OTHERS,
+        /** The line is slow. */
+        TOO_LATE,
         GIVEN_UP,
         /** The connection broke. */
         NEVER,
@@ -36,6 +38,7 @@ final class Baton {
         USELESS
     }
 
+    private static final long STALE_NANOS = TimeUnit.SECONDS.toNanos(5);
     private static final int CANCELLATIONS = 3;
     private static final long CANCELLATION_MILLIS = 200;
 
@@ -46,6 +49,7 @@ final class Baton {
     private volatile @Nullable Statement waiting;
     private final AtomicLong freeAtToken = new AtomicLong();
     private volatile boolean othersWait;
+    private volatile long usedNanos;
 
     Baton(BatonSql sql) {
         this.sql = sql;
@@ -76,6 +80,23 @@ final class Baton {
             release(lent);
         }
         return arrival;
+    }
+
+    /** Whether its connection has had nothing to do for so long that it may have been forgotten by somebody on the way. */
+    boolean isStale(long nowNanos) {
+        return nowNanos - usedNanos > STALE_NANOS;
+    }
+
+    void isUsed(long nowNanos) {
+        usedNanos = nowNanos;
+    }
+
+    /** At the end of the client: its connection is cut off, and the server frees the session lock. */
+    void cutOff() {
+        Loan lent = loan;
+        if (state.getAndSet(State.OVER) != State.OVER && lent != null) {
+            lent.end(Loan.Condition.DOUBTFUL);
+        }
     }
 
     boolean isWaiting() {

@@ -14,15 +14,17 @@ import java.util.HexFormat;
 final class BatonSql {
 
     /*
-     * One statement says whether anybody else had it (1) or it had to be waited for (2), or that it is no use (0).
+     * One statement says whether nobody else had it (1), it was waited for (2), it did not come in time (0), or it is no use (-1).
      *
      * PostgreSQL: behind a pooler a session lock belongs to whatever connection the pooler chose, and stays there. It shows by
-     * the process, which is not the one that greeted the driver. The limit for waits for rows does not count here.
+     * the process, which is not the one that greeted the driver. A statement that waits keeps a snapshot, which holds up VACUUM,
+     * and CREATE INDEX CONCURRENTLY for good if that is what the holder does: so nobody waits for long. (The setting is undone with
+     * the statement that fails of it.) MySQL's waits keep nothing, and end when the server finds their client gone.
      */
     private static final String POSTGRESQL_WAIT = """
-            SELECT CASE WHEN pg_backend_pid() <> ? THEN 0
+            SELECT CASE WHEN pg_backend_pid() <> ? THEN -1
                 WHEN pg_try_advisory_lock(?) THEN 1
-                WHEN set_config('lock_timeout', '0', false) IS NULL THEN 0
+                WHEN set_config('lock_timeout', '1s', false) IS NULL THEN 0
                 WHEN CAST(pg_advisory_lock(?) AS text) IS NULL THEN 0
                 WHEN set_config('lock_timeout', '%s', false) IS NULL THEN 0
                 ELSE 2 END""".formatted(Connections.POSTGRESQL_LOCK_TIMEOUT);
@@ -32,7 +34,7 @@ final class BatonSql {
 
     private static final String POSTGRESQL_PASS_ON = "SELECT pg_advisory_unlock(?)";
 
-    private static final String MYSQL_WAIT = "SELECT IF(GET_LOCK(?, 0) = 1, 1, IF(GET_LOCK(?, 86400) = 1, 2, 0))";
+    private static final String MYSQL_WAIT = "SELECT IF(GET_LOCK(?, 0) = 1, 1, IF(GET_LOCK(?, 3600) = 1, 2, 0))";
     private static final String MYSQL_TRY = "SELECT GET_LOCK(?, 0)";
     private static final String MYSQL_PASS_ON = "SELECT RELEASE_LOCK(?)";
 
@@ -42,9 +44,9 @@ final class BatonSql {
     private final byte[] digest;
 
     /** Two locks that share a session lock, by chance, are in each other's way; neither is less exclusive for it. */
-    BatonSql(Dialect dialect, String database, TableName table, String name) {
+    BatonSql(Dialect dialect, String home, TableName table, String name) {
         this.dialect = dialect;
-        this.digest = sha256(String.join("\n", database, table.text(), name));
+        this.digest = sha256(String.join("\n", home, table.text(), name));
     }
 
     /** A wait that another thread can end by cancelling its statement. */
@@ -70,7 +72,24 @@ final class BatonSql {
 
     /** Whether nobody has it. */
     boolean isFree(Connection connection) throws SQLException {
-        return tryTake(connection) && passOn(connection);
+        boolean free = tryTake(connection);
+        if (free) {
+            letGo(connection);
+        }
+        return free;
+    }
+
+    /** Frees it for certain: with the connection, if there is no other way. */
+    void letGo(Connection connection) {
+        boolean free = false;
+        try {
+            free = passOn(connection);
+        } catch (SQLException | RuntimeException e) {
+            // Cut off below.
+        }
+        if (!free) {
+            Connections.cutOff(connection);
+        }
     }
 
     /** Whether the connection had it, and has it no more. */
@@ -93,8 +112,12 @@ final class BatonSql {
         if (dialect == Dialect.POSTGRESQL) {
             statement.setLong(parameter, new BigInteger(digest).longValue());
         } else {
-            statement.setString(parameter, "holdfast_" + HexFormat.of().formatHex(digest, 0, 16));
+            statement.setString(parameter, mysqlKey());
         }
+    }
+
+    String mysqlKey() {
+        return "holdfast_" + HexFormat.of().formatHex(digest, 0, 16);
     }
 
     private boolean isTrue(PreparedStatement statement) throws SQLException {

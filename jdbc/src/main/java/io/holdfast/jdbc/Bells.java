@@ -33,6 +33,7 @@ final class Bells {
     private static final class Wait {
         final Set<Ring> rings = ConcurrentHashMap.newKeySet();
         volatile boolean refused;
+        volatile boolean slow;
         volatile @Nullable Place place;
         volatile @Nullable Baton baton;
 
@@ -126,6 +127,20 @@ final class Bells {
         return queuing != null && queuing.baton == baton;
     }
 
+    /** The baton did not come in time: the client stands in line for itself as long as it waits. */
+    void isSlow(String name) {
+        Wait wait = waits.get(name);
+        if (wait != null) {
+            wait.slow = true;
+        }
+    }
+
+    /** Whether the client may queue for the lock's baton: it has no place of its own, which left alone would hold everybody up. */
+    boolean mayQueue(String name) {
+        Wait wait = waits.get(name);
+        return wait != null && !wait.slow && wait.place == null;
+    }
+
     /** It went to the lock's holder, or is of no use any more. */
     void forget(String name, Baton baton) {
         waits.computeIfPresent(name, (key, wait) -> {
@@ -155,11 +170,6 @@ final class Bells {
     boolean wasRefused(String name) {
         Wait wait = waits.get(name);
         return wait != null && wait.refused;
-    }
-
-    /** Whether the client has a place in line, as far as is known. */
-    boolean hasPlace(String name) {
-        return place(name) != null;
     }
 
     /** Whether the client was refused and has no place in line, as far as is known. */

@@ -371,20 +371,20 @@ final class Connections implements AutoCloseable {
             if (condition == Loan.Condition.AS_LENT) {
                 giveBack(connection);
             } else {
-                cutOff(pool, connection);
+                cutOff(connection);
+                pool.evictConnection(connection);
             }
             atEnd.run();
         });
     }
 
     /** Not closed in the ordinary way, which would wait for the statement under way. */
-    private static void cutOff(HikariDataSource pool, Connection connection) {
+    static void cutOff(Connection connection) {
         try {
             connection.abort(Runnable::run);
         } catch (SQLException | RuntimeException e) {
             // It is gone already.
         }
-        pool.evictConnection(connection);
     }
 
     /** A connection outside the pool, for one that is kept for long; empty if all are the user's. */

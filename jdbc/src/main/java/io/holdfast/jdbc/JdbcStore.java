@@ -104,6 +104,9 @@ public final class JdbcStore implements StoreFactory {
 
     /** How many connections may queue at the server for contended locks, or be kept by those who got them that way. */
     JdbcStore withBatons(int atMost) {
+        if (atMost < 0) {
+            throw new IllegalArgumentException("there cannot be " + atMost + " batons");
+        }
         return new JdbcStore(description, source, table, creation, new Sizes(sizes.requests(), atMost), listens);
     }
 

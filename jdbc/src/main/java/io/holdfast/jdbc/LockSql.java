@@ -90,7 +90,7 @@ final class LockSql {
             VALUES (?, 'exclusive', ?, {now}, 0, 0, '', 0)""";
 
     private final Dialect dialect;
-    private final String database;
+    private final String home;
     private final Schema schema;
     private final TableName table;
     private final String take;
@@ -133,10 +133,10 @@ final class LockSql {
     final String viewRow;
     final String viewRows;
 
-    /** @param database where the table is, for dialects whose session locks are the whole server's */
-    LockSql(Dialect dialect, String database, TableName table, Schema schema) {
+    /** @param home where the table is, if its name does not say it */
+    LockSql(Dialect dialect, String home, TableName table, Schema schema) {
         this.dialect = dialect;
-        this.database = database;
+        this.home = home;
         this.schema = schema;
         this.table = table;
         boolean mysql = dialect == Dialect.MYSQL;
@@ -269,7 +269,7 @@ final class LockSql {
 
     /** The session lock that goes with a lock. */
     BatonSql baton(String name) {
-        return new BatonSql(dialect, database, table, name);
+        return new BatonSql(dialect, home, table, name);
     }
 
     /** Stands in line for a lock that others hold or wait for, and returns how it looks now; empty if that was not to be done. */

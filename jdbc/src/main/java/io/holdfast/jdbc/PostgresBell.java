@@ -55,9 +55,11 @@ final class PostgresBell implements AutoCloseable {
         return "holdfast_" + clientId;
     }
 
-    /** The server's process that greeted the driver; behind a pooler not the one that answers. */
+    /** The server's process that greeted the driver, which behind a pooler is not the one that answers; 0 if it cannot be known. */
     static int process(Connection connection) throws SQLException {
-        return connection.unwrap(PGConnection.class).getBackendPID();
+        return connection.isWrapperFor(PGConnection.class)
+                ? connection.unwrap(PGConnection.class).getBackendPID()
+                : 0;
     }
 
     /** Somebody waits: starts to listen unless it does already. */

@@ -8,6 +8,8 @@ import java.sql.Statement;
 /** A statement that waits for a session lock. Another thread can end it by cancelling the statement. */
 record PreparedWait(PreparedStatement prepared) implements AutoCloseable {
 
+    private static final String LOCK_NOT_AVAILABLE = "55P03";
+
     Statement statement() {
         return prepared;
     }
@@ -18,8 +20,14 @@ record PreparedWait(PreparedStatement prepared) implements AutoCloseable {
             return switch (rows.getInt(1)) {
                 case 1 -> Baton.Arrival.AT_ONCE;
                 case 2 -> Baton.Arrival.AFTER_OTHERS;
+                case 0 -> Baton.Arrival.TOO_LATE;
                 default -> Baton.Arrival.USELESS;
             };
+        } catch (SQLException e) {
+            if (LOCK_NOT_AVAILABLE.equals(e.getSQLState())) {
+                return Baton.Arrival.TOO_LATE;
+            }
+            throw e;
         }
     }
 

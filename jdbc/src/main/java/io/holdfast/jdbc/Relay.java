@@ -10,10 +10,11 @@ import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.Semaphore;
-import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -41,7 +42,8 @@ final class Relay implements AutoCloseable {
      * for the baton, for then there may be more; who got it at once takes the place away. So after the last one a place may be
      * left for a second, with nobody behind it: that shows by the baton, which can then be had at once.
      *
-     * Connections are dear, so a client has a few batons at a time; for all other locks it polls.
+     * Connections are dear, so a client has a few batons at a time; for all other locks it polls. And on PostgreSQL, where a
+     * statement that waits holds up others (see BatonSql), it waits for a second: in a line that slow it stands in line itself.
      */
 
     private static final Logger LOG = System.getLogger(Relay.class.getName());
@@ -56,6 +58,7 @@ final class Relay implements AutoCloseable {
     private final TimeSource time;
     private final Semaphore slots;
     private final ThreadPoolExecutor waiters;
+    private final ThreadPoolExecutor cleaners;
     private final Set<Baton> queued = ConcurrentHashMap.newKeySet();
     private final Map<String, Long> runsUntil = new ConcurrentHashMap<>();
     private final Map<String, Long> mistrustedUntil = new ConcurrentHashMap<>();
@@ -69,38 +72,37 @@ final class Relay implements AutoCloseable {
         this.slots = new Semaphore(size);
         this.useless = size == 0;
         this.mistrustedAllUntil = time.nanoTime();
-        AtomicInteger number = new AtomicInteger();
-        this.waiters =
-                // Twice as many as there are batons: who has just got its own is not idle yet.
-                new ThreadPoolExecutor(
-                        0, Math.max(1, 2 * size), 10, TimeUnit.SECONDS, new SynchronousQueue<>(), task -> {
-                            Thread thread = new Thread(task, threadName + "-baton-" + number.incrementAndGet());
-                            thread.setDaemon(true);
-                            return thread;
-                        });
+        this.waiters = threads(Math.max(1, size), new LinkedBlockingQueue<>(), threadName + "-baton-");
+        this.cleaners = threads(2, new LinkedBlockingQueue<>(), threadName + "-baton-end-");
     }
 
-    /** Queues for a lock's baton; rings when it has come or will not come. Empty if it has to be done without. */
-    Optional<Baton> queue(String name, BatonSql sql, Runnable ring) {
+    /**
+     * Queues for a lock's baton. Empty if it has to be done without.
+     *
+     * @param ring called when it has come, or will not come
+     * @param tooLate called before, if it did not come in time
+     */
+    Optional<Baton> queue(String name, BatonSql sql, Runnable ring, Runnable tooLate) {
         boolean trusted = !useless && time.nanoTime() - mistrustedAllUntil >= 0 && !isAhead(mistrustedUntil, name);
         if (!trusted || !slots.tryAcquire()) {
             return Optional.empty();
         }
         Baton baton = new Baton(sql);
         try {
-            waiters.execute(() -> await(baton, ring));
+            waiters.execute(() -> await(baton, ring, tooLate));
             return Optional.of(baton);
         } catch (RejectedExecutionException e) {
-            // Closed, or those that have just got theirs are not idle yet.
             slots.release();
             return Optional.empty();
         }
     }
 
-    private void await(Baton baton, Runnable ring) {
+    private void await(Baton baton, Runnable ring, Runnable tooLate) {
         queued.add(baton);
         Arrival arrival = connect().map(baton::await).orElse(Arrival.NEVER);
-        if (arrival == Arrival.USELESS) {
+        if (arrival == Arrival.TOO_LATE) {
+            tooLate.run();
+        } else if (arrival == Arrival.USELESS) {
             useless = true;
             LOG.log(Level.INFO, "Session locks cannot be used behind a connection pooler; polling instead");
         } else if (arrival == Arrival.NEVER) {
@@ -119,6 +121,17 @@ final class Relay implements AutoCloseable {
             slots.release();
             return Optional.empty();
         }
+    }
+
+    private static ThreadPoolExecutor threads(int most, BlockingQueue<Runnable> queue, String name) {
+        AtomicInteger number = new AtomicInteger();
+        ThreadPoolExecutor threads = new ThreadPoolExecutor(most, most, 10, TimeUnit.SECONDS, queue, task -> {
+            Thread thread = new Thread(task, name + number.incrementAndGet());
+            thread.setDaemon(true);
+            return thread;
+        });
+        threads.allowCoreThreadTimeOut(true);
+        return threads;
     }
 
     /** The lock was free, and its baton did not come. */
@@ -161,9 +174,19 @@ final class Relay implements AutoCloseable {
         }
     }
 
+    /** Gives a baton up on a thread that may block. */
+    void giveUp(Baton baton) {
+        try {
+            cleaners.execute(baton::giveUp);
+        } catch (RejectedExecutionException e) {
+            baton.cutOff();
+        }
+    }
+
     @Override
     public void close() {
         waiters.shutdown();
-        queued.forEach(Baton::giveUp);
+        cleaners.shutdown();
+        queued.forEach(Baton::cutOff);
     }
 }

@@ -5,6 +5,7 @@ import io.holdfast.StoreUnavailableException;
 import io.holdfast.UnknownOutcomeException;
 import io.holdfast.jdbc.Connections.Purpose;
 import io.holdfast.spi.Deadline;
+import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Objects;
@@ -100,12 +101,21 @@ final class Requests {
         LockSql known = sql;
         if (known == null) {
             Dialect dialect = Dialect.of(session.connection());
-            String database = Objects.requireNonNullElse(session.connection().getCatalog(), "");
-            known = new LockSql(dialect, database, table, new Schema(dialect, table, creation));
+            known = new LockSql(
+                    dialect, home(dialect, session.connection()), table, new Schema(dialect, table, creation));
             sql = known;
         }
         known.schema().ensure(session);
         return known;
+    }
+
+    /** Where a table without a schema in its name is, so that locks of the same name in two places have two batons. */
+    private String home(Dialect dialect, Connection connection) throws SQLException {
+        if (!table.schema().isEmpty()) {
+            return "";
+        }
+        String database = dialect == Dialect.POSTGRESQL ? null : connection.getCatalog();
+        return Objects.requireNonNullElse(database == null ? connection.getSchema() : database, "");
     }
 
     /** Short and random, so that those who collided do not collide again. False if there is no time left. */

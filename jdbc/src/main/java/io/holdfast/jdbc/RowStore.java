@@ -12,6 +12,7 @@ import io.holdfast.spi.Answer;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.DowngradingStore;
 import io.holdfast.spi.Grant;
+import io.holdfast.spi.OwnerId;
 import io.holdfast.spi.ReleaseAnswer;
 import io.holdfast.spi.RenewalAnswer;
 import io.holdfast.spi.RenewalRequest;
@@ -27,9 +28,11 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.Callable;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
@@ -75,6 +78,7 @@ final class RowStore implements RingingStore, DowngradingStore, TokenRaisingStor
     private final Bells bells;
     private final AtomicLong sweptNanos;
     private final Relay relay;
+    private final Map<OwnerId, Baton> heldBatons = new ConcurrentHashMap<>();
     private final @Nullable PostgresBell bell;
 
     /** @param wakeUps whether to listen for notifications, besides polling */
@@ -92,7 +96,7 @@ final class RowStore implements RingingStore, DowngradingStore, TokenRaisingStor
         this.renewals = new Renewals(requests, context.time());
         this.sweptNanos = new AtomicLong(context.time().nanoTime());
         this.relay = relay;
-        this.bells = new Bells(context.time(), this::leaveLine, this::giveUp);
+        this.bells = new Bells(context.time(), this::leaveLine, relay::giveUp);
         this.bell = wakeUps.map(connect -> new PostgresBell(
                         context.clientId(),
                         "holdfast-" + context.clientName() + "-bell",
@@ -129,7 +133,7 @@ final class RowStore implements RingingStore, DowngradingStore, TokenRaisingStor
             if (answer.isPresent()) {
                 if (answer.get() instanceof Answer.Granted) {
                     bells.admitted(request.name());
-                } else if (patient && isForAlone(request) && bells.needsPlace(request.name())) {
+                } else if (patient && isForAlone(request) && bells.mayQueue(request.name())) {
                     queueForBaton(request);
                 }
                 return answer.get();
@@ -147,8 +151,7 @@ final class RowStore implements RingingStore, DowngradingStore, TokenRaisingStor
         }
         Baton baton = bells.baton(name);
         if (baton == null) {
-            // Who has a place of its own uses that one: left alone it would hold everybody up.
-            return patient && !bells.hasPlace(name) && relay.isRunning(name) && queueForBaton(request)
+            return patient && bells.mayQueue(name) && relay.isRunning(name) && queueForBaton(request)
                     ? Optional.of(new Answer.Refused(Optional.of(LONGEST_PAUSE), "others wait for it"))
                     : Optional.empty();
         }
@@ -168,11 +171,11 @@ final class RowStore implements RingingStore, DowngradingStore, TokenRaisingStor
 
     private boolean queueForBaton(Request request) {
         String name = request.name();
-        Optional<Baton> baton =
-                requests.knownSql().flatMap(sql -> relay.queue(name, sql.baton(name), () -> bells.ring(name)));
+        Optional<Baton> baton = requests.knownSql()
+                .flatMap(sql -> relay.queue(name, sql.baton(name), () -> bells.ring(name), () -> bells.isSlow(name)));
         boolean queues = baton.isPresent() && bells.queuesFor(name, baton.get());
         if (baton.isPresent() && !queues) {
-            giveUp(baton.get());
+            relay.giveUp(baton.get());
         }
         return queues;
     }
@@ -189,6 +192,8 @@ final class RowStore implements RingingStore, DowngradingStore, TokenRaisingStor
         });
         if (answer.isPresent() && answer.get() instanceof Answer.Granted) {
             bells.forget(request.name(), baton);
+            baton.isUsed(context.time().nanoTime());
+            heldBatons.put(request.owner(), baton);
         }
         return answer;
     }
@@ -206,7 +211,7 @@ final class RowStore implements RingingStore, DowngradingStore, TokenRaisingStor
         } else {
             relay.isOver(request.name());
         }
-        return Optional.of(new Answer.Granted(new Grant(request, token.getAsLong(), request.ttl(), baseNanos, baton)));
+        return granted(request, token.getAsLong(), baseNanos);
     }
 
     /** Queues for the baton: others have the lock, or something has happened to the baton. */
@@ -293,7 +298,7 @@ final class RowStore implements RingingStore, DowngradingStore, TokenRaisingStor
             sql.dropFirst(session, request, seen);
             return take(session, sql, request, request.owner().client());
         } finally {
-            baton.passOn(session.connection());
+            baton.letGo(session.connection());
         }
     }
 
@@ -384,10 +389,6 @@ final class RowStore implements RingingStore, DowngradingStore, TokenRaisingStor
         });
     }
 
-    private void giveUp(Baton baton) {
-        inBackground("leave the server's queue", deadline -> baton.giveUp());
-    }
-
     /** Clears away what dead readers left of locks nobody has shared since: in nobody's way, but not to be kept either. */
     private void sweepNowAndThen() {
         long last = sweptNanos.get();
@@ -423,10 +424,8 @@ final class RowStore implements RingingStore, DowngradingStore, TokenRaisingStor
         List<RenewalAnswer> answers = renewals.renew(claims, deadline);
         for (int i = 0; i < answers.size(); i++) {
             // Nobody will release it.
-            if (answers.get(i) instanceof RenewalAnswer.Gone
-                    && claims.get(i).claim() instanceof Grant grant
-                    && grant.handle() instanceof Baton baton) {
-                giveUp(baton);
+            if (answers.get(i) instanceof RenewalAnswer.Gone && claims.get(i).claim() instanceof Grant grant) {
+                giveUpBaton(grant.request());
             }
         }
         return answers;
@@ -438,18 +437,35 @@ final class RowStore implements RingingStore, DowngradingStore, TokenRaisingStor
         if (!isForAlone(request)) {
             return leave(request, linger, deadline);
         }
-        boolean released = grant.handle() instanceof Baton baton && baton.isOurs()
+        Baton baton = heldBatons.remove(request.owner());
+        boolean released = baton != null && baton.isOurs()
                 ? releaseWith(baton, request, linger, deadline)
                 : requests.run(request.name(), deadline, (session, sql) -> sql.release(session, request, linger));
         return released ? ReleaseAnswer.RELEASED : ReleaseAnswer.NOT_HELD;
     }
 
     private boolean releaseWith(Baton baton, Request request, Duration linger, Deadline deadline) {
+        if (baton.isStale(context.time().nanoTime())) {
+            // A connection that was idle for long may be a dead one; nor is the line a fast one.
+            try {
+                return requests.run(request.name(), deadline, (session, sql) -> sql.release(session, request, linger));
+            } finally {
+                relay.giveUp(baton);
+            }
+        }
         try {
             return requests.runWith(
                     baton, request.name(), deadline, (session, sql) -> sql.releaseWithBaton(session, request, linger));
         } finally {
             baton.passOn();
+        }
+    }
+
+    /** Of a lock that is not this client's any more, or not alone. */
+    private void giveUpBaton(Request request) {
+        Baton baton = heldBatons.remove(request.owner());
+        if (baton != null) {
+            relay.giveUp(baton);
         }
     }
 
@@ -462,6 +478,7 @@ final class RowStore implements RingingStore, DowngradingStore, TokenRaisingStor
 
     @Override
     public Withdrawal withdraw(Request request, Deadline deadline) {
+        giveUpBaton(request);
         boolean removed;
         if (isForAlone(request)) {
             removed = requests.run(
@@ -488,9 +505,7 @@ final class RowStore implements RingingStore, DowngradingStore, TokenRaisingStor
                 (session, sql) -> LockedRow.lock(session, sql, name)
                         .orElseThrow(() -> new LeaseLostException(name, exclusive.token(), "its row is gone"))
                         .downgrade(exclusive));
-        if (exclusive.handle() instanceof Baton baton) {
-            giveUp(baton);
-        }
+        giveUpBaton(exclusive.request());
         return shared;
     }
 
@@ -558,6 +573,7 @@ final class RowStore implements RingingStore, DowngradingStore, TokenRaisingStor
             bell.close();
         }
         relay.close();
+        heldBatons.values().forEach(Baton::cutOff);
         connections.close();
     }
 }
