@@ -62,7 +62,8 @@ final class Moves {
         try {
             return send(txn, deadline);
         } catch (RpcFailure failure) {
-            if (failure.isNotApplied()) {
+            // If it was given up meanwhile nobody else may look for the new lease any more.
+            if (failure.isNotApplied() || place.state() == Place.State.OVER) {
                 sessions.stay(place);
             }
             throw failure;

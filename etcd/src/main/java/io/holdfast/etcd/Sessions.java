@@ -198,7 +198,7 @@ final class Sessions implements AutoCloseable {
             }
         }
         drop(session);
-        byOwner.values().removeIf(place -> place.session() == session);
+        forgetAll(session);
     }
 
     /** An orphan was deleted. */
@@ -247,13 +247,23 @@ final class Sessions implements AutoCloseable {
             place.lost(reason, why);
             place.end();
         });
-        byOwner.values().removeIf(place -> place.session() == session);
+        forgetAll(session);
         // It may live on at the server, and the keys with it: nobody shall wait for them longer than need be.
         if (session.kind() != Session.Kind.GIVEN) {
             revoke(session.lease());
         } else {
             rounds.background(() -> clearAway(unwanted, session));
         }
+    }
+
+    private void forgetAll(Session session) {
+        byOwner.forEach((owner, place) -> {
+            if (place.session() == session) {
+                byOwner.remove(owner, place);
+                // Its key may have moved with the answer lost: then it lives on another lease than this.
+                stay(place);
+            }
+        });
     }
 
     /** The keys of a session but for those of places in such states. */

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.holdfast.servers.EtcdServer;
+import io.holdfast.spi.Answer;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.Grant;
 import io.holdfast.spi.ReleaseAnswer;
@@ -12,6 +13,7 @@ import io.holdfast.spi.RenewalRequest;
 import io.holdfast.spi.TimeSource;
 import java.time.Duration;
 import java.util.List;
+import java.util.Objects;
 import java.util.UUID;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -88,5 +90,16 @@ class LateMovesTest {
         assertThat(client.renew(held)).isInstanceOf(RenewalAnswer.Extended.class);
 
         assertThat(arrives()).isFalse();
+    }
+
+    @Test
+    void p7DoesNotKeepALockTakenWhoseLeaseIsLost() {
+        assertThat(arrives()).isTrue();
+        Place place = (Place) Objects.requireNonNull(held.handle());
+
+        new Etcdctl(server.endpoint())
+                .run("lease", "revoke", Long.toHexString(place.session().lease()));
+
+        await().until(() -> client.attempt(name), Answer.Granted.class::isInstance);
     }
 }
