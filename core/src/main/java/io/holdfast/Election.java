@@ -36,7 +36,10 @@ public interface Election extends AutoCloseable {
     /** Ends the leadership if there is one. Does not call {@link #onDeposed}. */
     void resign();
 
-    /** Calls back with the epoch each time this candidate is elected. */
+    /**
+     * Calls back with the epoch each time this candidate is elected, unless that leadership has ended by then. It may end, and
+     * {@link #onDeposed} say so, while the callback runs.
+     */
     void onElected(LongConsumer callback);
 
     /** Calls back each time this candidate loses its leadership without resigning. */

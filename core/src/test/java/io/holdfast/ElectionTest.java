@@ -63,4 +63,36 @@ class ElectionTest {
 
         assertThat(heard).extracting(Loss::reason).containsExactly(LossReason.CLOSED);
     }
+
+    @Test
+    void nobodyHearsThatHeIsElectedAfterHeWasDeposed() throws InterruptedException {
+        election.onElected(elected::add);
+        election.campaign();
+
+        client.holdfast.close();
+        executor.runAll();
+
+        assertThat(elected).isEmpty();
+    }
+
+    @Test
+    void nobodyHearsThatHeIsElectedAfterHeResigned() throws InterruptedException {
+        election.onElected(elected::add);
+        election.campaign();
+
+        election.resign();
+        executor.runAll();
+
+        assertThat(elected).isEmpty();
+    }
+
+    @Test
+    void whoIsElectedHearsOfIt() throws InterruptedException {
+        election.onElected(elected::add);
+
+        long epoch = election.campaign();
+        executor.runAll();
+
+        assertThat(elected).containsExactly(epoch);
+    }
 }

@@ -114,12 +114,19 @@ final class ElectionHandle implements Election {
 
     private long elected(Lease lease) {
         leadership.set(lease);
-        electedCallbacks.forEach(callback -> client.callBack(callback::accept, lease.token()));
+        electedCallbacks.forEach(callback -> client.callBack(epoch -> tellIfLeading(lease, callback), lease.token()));
         lease.onLost(loss -> {
             leadership.compareAndSet(lease, null);
             deposedCallbacks.forEach(callback -> client.tellLoss(callback, loss));
         });
         return lease.token();
+    }
+
+    /** News of a loss comes another way, and may have come first: nobody hears afterwards that he leads. */
+    private static void tellIfLeading(Lease lease, LongConsumer callback) {
+        if (lease.isValid()) {
+            callback.accept(lease.token());
+        }
     }
 
     @Override
