@@ -112,6 +112,25 @@ class FuturesTest {
         }
     }
 
+    @Test
+    @DisplayName("P7 a lease nobody wants any more does not wait for busy callbacks")
+    void leaseNobodyWantsAnyMoreDoesNotWaitForBusyCallbacks() {
+        ManualExecutor executor = new ManualExecutor();
+        try (ManualClient client = new ManualClient(builder -> builder.executor(executor))) {
+            CompletableFuture<Lease> future = client.lock("orders").acquireAsync();
+            executor.runOne();
+            Runnable delivery = executor.takeOne();
+            assertThat(client.isHeld("orders")).isTrue();
+
+            future.cancel(true);
+            executor.runAll();
+
+            assertThat(client.isHeld("orders")).isFalse();
+            delivery.run();
+            assertThat(future).isCancelled();
+        }
+    }
+
     private static int waiters(ManualClient client, String name) {
         return client.lock(name).inspect().waiters().size();
     }

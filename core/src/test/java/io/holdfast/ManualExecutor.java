@@ -19,6 +19,11 @@ final class ManualExecutor implements Executor {
         tasks.remove().run();
     }
 
+    /** Takes the next one out, for the test to run. */
+    Runnable takeOne() {
+        return tasks.remove();
+    }
+
     /** Runs all, and what they hand on in turn. */
     void runAll() {
         while (!tasks.isEmpty()) {

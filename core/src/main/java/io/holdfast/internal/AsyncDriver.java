@@ -6,6 +6,7 @@ import io.holdfast.spi.StoreContext.Alarm;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -19,6 +20,9 @@ final class AsyncDriver<T> extends CompletableFuture<T> implements Runnable {
     private final Acquisition acquisition;
     private final Function<@Nullable HeldLease, T> form;
     private final AtomicInteger wakes = new AtomicInteger();
+    /** Held, and on its way to the future: whoever takes it out delivers or releases it. */
+    private final AtomicReference<@Nullable HeldLease> undelivered = new AtomicReference<>();
+
     private @Nullable Alarm alarm;
     private volatile boolean over; // its outcome is on the way to the future: a late wake must not make another
 
@@ -40,14 +44,14 @@ final class AsyncDriver<T> extends CompletableFuture<T> implements Runnable {
             Deadline deadline,
             Function<@Nullable HeldLease, T> form) {
         AsyncDriver<T> driver = new AsyncDriver<>(client, terms, patience, deadline, form);
-        driver.whenComplete((outcome, failure) -> driver.endIfNotOver());
+        driver.whenComplete((outcome, failure) -> driver.endIfUnwanted());
         driver.wake();
         return driver;
     }
 
     /** Cancelled, timed out or completed by somebody else: nobody waits any more. */
-    private void endIfNotOver() {
-        if (!over) {
+    private void endIfUnwanted() {
+        if (!over || undelivered.get() != null) {
             wake();
         }
     }
@@ -81,13 +85,15 @@ final class AsyncDriver<T> extends CompletableFuture<T> implements Runnable {
         }
         if (isDone() || over) {
             acquisition.abandon("cancelled");
+            releaseIfUnwanted();
             return;
         }
         client.beginRequest();
         try {
             if (acquisition.advance()) {
-                over = true;
                 HeldLease lease = acquisition.takeLease();
+                undelivered.set(lease);
+                over = true;
                 // User code hangs on this future: it runs among the callbacks and never keeps other futures waiting.
                 client.callBack(this::deliver, lease);
             } else {
@@ -101,7 +107,18 @@ final class AsyncDriver<T> extends CompletableFuture<T> implements Runnable {
         }
     }
 
+    /** The callbacks may be busy for long, and nobody shall wait all that time for a lock that nobody wants. */
+    private void releaseIfUnwanted() {
+        HeldLease lease = isDone() ? undelivered.getAndSet(null) : null;
+        if (lease != null) {
+            lease.release();
+        }
+    }
+
     private void deliver(@Nullable HeldLease lease) {
+        if (!undelivered.compareAndSet(lease, null)) {
+            return;
+        }
         // The form may tell others of the lease, so it is made only for one who still waits.
         boolean delivered = !isDone() && complete(form.apply(lease));
         if (!delivered && lease != null) {
