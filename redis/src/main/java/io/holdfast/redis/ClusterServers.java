@@ -97,9 +97,9 @@ final class ClusterServers implements Topology {
         }
     }
 
-    /** Those who have not failed us first. */
+    /** Those first who serve slots, as far as known, and have not failed us. */
     private Set<HostAndPort> whomToAsk() {
-        Set<HostAndPort> ask = new LinkedHashSet<>(nodes.keySet());
+        Set<HostAndPort> ask = serving();
         ask.addAll(seeds);
         ask.removeAll(suspected);
         ask.addAll(seeds);
@@ -114,6 +114,10 @@ final class ClusterServers implements Topology {
             line.connection().setSoTimeout(TimedSockets.millisLeft(deadline));
             line.connection().sendCommand(new CommandArguments(Command.CLUSTER).add("SLOTS"));
             List<?> ranges = (List<?>) line.connection().getOne();
+            if (ranges.isEmpty()) {
+                // It was reset, or taken out of the cluster: what it does not know says nothing about the others.
+                throw new JedisException("it knows of nobody who serves slots");
+            }
             for (Object range : ranges) {
                 assign((List<?>) range, node);
             }
@@ -160,6 +164,10 @@ final class ClusterServers implements Topology {
     public List<Node> primaries(Deadline deadline) {
         // A server that has joined or left shows in no answer of the others.
         refresh(() -> false, deadline);
+        return serving().stream().map(this::node).toList();
+    }
+
+    private Set<HostAndPort> serving() {
         Set<HostAndPort> serving = new LinkedHashSet<>();
         for (int slot = 0; slot < SLOTS; slot++) {
             HostAndPort address = slots.get(slot);
@@ -167,7 +175,7 @@ final class ClusterServers implements Topology {
                 serving.add(address);
             }
         }
-        return serving.stream().map(this::node).toList();
+        return serving;
     }
 
     @Override

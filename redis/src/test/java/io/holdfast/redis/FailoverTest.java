@@ -328,6 +328,18 @@ class FailoverTest {
     }
 
     @Test
+    void aServerThatWasTakenOutOfTheClusterIsNotBelievedThatNobodyServes() throws Exception {
+        RedisServer alone =
+                RedisServer.builder().setting("cluster-enabled", "yes").start();
+        opened.add(alone::close);
+        RedisCluster cluster = RedisCluster.start();
+        opened.add(cluster::close);
+        Holdfast client = client(clusterUri(cluster).replace("://", "://127.0.0.1:" + alone.port() + ","));
+
+        assertThat(client.lock("orders").tryAcquire()).isPresent();
+    }
+
+    @Test
     void viewsOfAClusterCoverAllShards() throws Exception {
         RedisCluster cluster = RedisCluster.start();
         opened.add(cluster::close);
