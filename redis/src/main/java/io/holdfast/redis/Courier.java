@@ -317,9 +317,11 @@ final class Courier {
         return true;
     }
 
-    /** What the server would say again: a wrong password, a missing right. */
+    /** What the server would say again: a wrong password, a missing right. Not that it has no room now. */
     private static boolean isRefusal(JedisException e) {
-        return e instanceof JedisDataException said && !isPassing(said);
+        String message = String.valueOf(e.getMessage());
+        return e instanceof JedisDataException
+                && (message.startsWith("NOAUTH") || message.startsWith("WRONGPASS") || message.startsWith("NOPERM"));
     }
 
     /** Answers of a server that is not, or not yet, the one to ask. */

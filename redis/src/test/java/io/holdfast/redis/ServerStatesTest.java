@@ -275,6 +275,24 @@ class ServerStatesTest extends RedisTest {
     }
 
     @Test
+    void aServerOfAClusterThatTakesNoMoreConnectionsIsAskedAgain() {
+        RedisCluster cluster = closing(RedisCluster.start(), RedisCluster::close);
+        RedisServer serving = cluster.primaryFor(keys(name).lock());
+        try (RedisClient redis = RedisClient.create("127.0.0.1", serving.port())) {
+            command(redis, "CONFIG", "SET", "maxclients", "1");
+
+            CompletableFuture<Lease> acquired = holdfast(TopologyConformanceTest.clusterUri(cluster))
+                    .lock(name)
+                    .acquireAsync();
+            // One may have asked for the map of slots.
+            await().until(() -> !redis.info("stats").matches("(?s).*rejected_connections:[01]\\s.*"));
+            command(redis, "CONFIG", "SET", "maxclients", "1000");
+
+            assertThat(acquired).succeedsWithin(Duration.ofSeconds(5));
+        }
+    }
+
+    @Test
     void aServerThatSleepsPastTheDeadlineIsAnUnknownOutcomeThatIsUndone() throws Exception {
         RedisServer sleepy = running(RedisServer.builder().setting("enable-debug-command", "local"));
         DistributedLock lock =
