@@ -133,12 +133,13 @@ final class SessionRounds {
         long third = session.ttl().toNanos() / 3;
         try {
             Deadline deadline = Deadline.after(context.time(), Duration.ofNanos(third));
-            if (session.kind() != Session.Kind.GIVEN && session.endIfIdle(now, patience(session))) {
-                sessions.discard(session);
-                return;
-            }
+            // Before it counts as idle: giving it back is tried once only.
             if (session.isAbandoned()) {
                 sessions.abandon(session, deadline);
+                return;
+            }
+            if (session.kind() != Session.Kind.GIVEN && session.endIfIdle(now, patience(session))) {
+                sessions.discard(session);
                 return;
             }
             if (!session.isAnnounced()) {
