@@ -39,11 +39,9 @@ final class Moves {
                             new StoreUnavailableException(place.request().name(), "its key changed meanwhile"))
                     : new RenewalAnswer.Gone("its key in etcd is gone");
         }
-        Session before = place.session();
         sessions.move(place, own);
         if (!place.keep(own.baseNanos(), own.ttl())) {
             // It was given up meanwhile, and its key must not stay for as long as the new lease would.
-            before.doubts().remove(place.key());
             sessions.doubt(place);
             sessions.deleteNow(place.key(), deadline);
             sessions.forget(place);

@@ -150,15 +150,21 @@ final class Sessions implements AutoCloseable {
                 .putIfAbsent(
                         place.key(), new Session.Doubt(place, context.time().nanoTime()));
         session.places().remove(place.key());
+        if (place.session() != session && session.doubts().remove(place.key()) != null) {
+            doubt(place);
+        }
     }
 
-    /** A place goes over to another lease. */
+    /** A place goes over to another lease, and a doubt of it with it. */
     void move(Place place, Session to) {
         Session from = place.session();
         to.places().put(place.key(), place);
         place.moveTo(to);
         place.mayMoveTo(null);
         from.places().remove(place.key());
+        if (from.doubts().remove(place.key()) != null) {
+            doubt(place);
+        }
         discardIfDone(from);
     }
 

@@ -1,8 +1,10 @@
 package io.holdfast.etcd;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.holdfast.LockException;
 import io.holdfast.servers.EtcdServer;
 import io.holdfast.spi.Answer;
 import io.holdfast.spi.Deadline;
@@ -15,6 +17,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
 import java.util.UUID;
+import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -100,6 +103,27 @@ class LateMovesTest {
         new Etcdctl(server.endpoint())
                 .run("lease", "revoke", Long.toHexString(place.session().lease()));
 
+        await().until(() -> client.attempt(name), Answer.Granted.class::isInstance);
+    }
+
+    @Test
+    void p7LeavesNoDoubtBehindOfALockThatIsGivenUpWhileItIsFollowed() {
+        assertThat(arrives()).isTrue();
+        Session before = ((Place) Objects.requireNonNull(held.handle())).session();
+        meddler.keepAlives = kept -> {
+            meddler.keepAlives = UnaryOperator.identity();
+            meddler.holdsUp = txn -> true;
+            assertThatThrownBy(() -> client.store.release(
+                            held, Duration.ZERO, Deadline.after(TimeSource.system(), Duration.ofMillis(200))))
+                    .isInstanceOf(LockException.class);
+            meddler.holdsUp = txn -> false;
+            assertThat(before.doubts()).hasSize(1);
+            return kept;
+        };
+
+        client.renew(held);
+
+        assertThat(before.doubts()).isEmpty();
         await().until(() -> client.attempt(name), Answer.Granted.class::isInstance);
     }
 }
