@@ -84,7 +84,7 @@ final class Subscriber implements AutoCloseable {
     private void run() {
         Duration pause = FIRST_PAUSE;
         while (!hearing.isOver()) {
-            long startedNanos = context.time().nanoTime();
+            long roundBefore = hearing.round();
             Node node = null;
             try {
                 node = server.apply(Deadline.after(context.time(), CONNECT_TIMEOUT));
@@ -98,8 +98,9 @@ final class Subscriber implements AutoCloseable {
                     }
                 }
             }
-            boolean lasted = context.time().nanoTime() - startedNanos > LONGEST_PAUSE.toNanos();
-            pause = lasted ? FIRST_PAUSE : min(pause.multipliedBy(2), LONGEST_PAUSE);
+            // Only a server that cannot be heard at all is left alone for longer: who does not listen is passed over.
+            boolean heard = hearing.round() > roundBefore;
+            pause = heard ? FIRST_PAUSE : min(pause.multipliedBy(2), LONGEST_PAUSE);
             rest(pause);
         }
     }
