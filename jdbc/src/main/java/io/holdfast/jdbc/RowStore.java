@@ -12,7 +12,6 @@ import io.holdfast.spi.Answer;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.DowngradingStore;
 import io.holdfast.spi.Grant;
-import io.holdfast.spi.OwnerId;
 import io.holdfast.spi.ReleaseAnswer;
 import io.holdfast.spi.RenewalAnswer;
 import io.holdfast.spi.RenewalRequest;
@@ -28,11 +27,9 @@ import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.Callable;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
@@ -56,13 +53,10 @@ final class RowStore implements RingingStore, DowngradingStore, TokenRaisingStor
     private static final Duration TIME_TO_ANSWER = Duration.ofMillis(500);
 
     /** Between two looks of somebody who would also be told: what a lost notification or baton costs. */
-    private static final Duration LONGEST_PAUSE = Duration.ofMillis(250);
+    static final Duration LONGEST_PAUSE = Duration.ofMillis(250);
 
     /** Between two looks of the one that has the baton of a lock held by somebody else. */
     private static final Duration LONGEST_PAUSE_WITH_BATON = Duration.ofMillis(50);
-
-    /** How long a free lock is left to whoever has its baton: two of those looks. */
-    private static final Duration COURTESY = Duration.ofMillis(100);
 
     /** Who waits for a shorter time does not use a connection for it. */
     private static final Duration LONG_WAIT = Duration.ofSeconds(1);
@@ -77,8 +71,7 @@ final class RowStore implements RingingStore, DowngradingStore, TokenRaisingStor
     private final Renewals renewals;
     private final Bells bells;
     private final AtomicLong sweptNanos;
-    private final Relay relay;
-    private final Map<OwnerId, Baton> heldBatons = new ConcurrentHashMap<>();
+    private final RelayedRequests relayed;
     private final @Nullable PostgresBell bell;
 
     /** @param wakeUps whether to listen for notifications, besides polling */
@@ -95,8 +88,8 @@ final class RowStore implements RingingStore, DowngradingStore, TokenRaisingStor
         this.requests = requests;
         this.renewals = new Renewals(requests, context.time());
         this.sweptNanos = new AtomicLong(context.time().nanoTime());
-        this.relay = relay;
         this.bells = new Bells(context.time(), this::leaveLine, relay::giveUp);
+        this.relayed = new RelayedRequests(requests, relay, bells, context.time(), this::refused);
         this.bell = wakeUps.map(connect -> new PostgresBell(
                         context.clientId(),
                         "holdfast-" + context.clientName() + "-bell",
@@ -122,9 +115,11 @@ final class RowStore implements RingingStore, DowngradingStore, TokenRaisingStor
                 ? Deadline.after(context.time(), TIME_TO_ANSWER)
                 : callersDeadline;
         boolean patient = callersDeadline.remaining().compareTo(LONG_WAIT) > 0;
-        Optional<Answer> relayed = askInRelay(request, patient, deadline);
-        if (relayed.isPresent()) {
-            return relayed.get();
+        if (isForAlone(request) && bells.isListened(request.name())) {
+            Optional<Answer> answer = relayed.ask(request, patient, deadline);
+            if (answer.isPresent()) {
+                return answer.get();
+            }
         }
         for (int tries = 0; tries < TRIES; tries++) {
             Optional<Answer> quick =
@@ -134,7 +129,7 @@ final class RowStore implements RingingStore, DowngradingStore, TokenRaisingStor
                 if (answer.get() instanceof Answer.Granted) {
                     bells.admitted(request.name());
                 } else if (patient && isForAlone(request) && bells.mayQueue(request.name())) {
-                    queueForBaton(request);
+                    relayed.queueForBaton(request);
                 }
                 return answer.get();
             }
@@ -143,116 +138,8 @@ final class RowStore implements RingingStore, DowngradingStore, TokenRaisingStor
         throw new StoreUnavailableException(request.name(), "its row disappears as soon as it is there");
     }
 
-    /** As one who queues for the lock's baton, or should. Empty if the lock is to be asked for in the ordinary way. */
-    private Optional<Answer> askInRelay(Request request, boolean patient, Deadline deadline) {
-        String name = request.name();
-        if (!isForAlone(request) || !bells.isListened(name)) {
-            return Optional.empty();
-        }
-        Baton baton = bells.baton(name);
-        if (baton == null) {
-            return patient && bells.mayQueue(name) && relay.isRunning(name) && queueForBaton(request)
-                    ? Optional.of(new Answer.Refused(Optional.of(LONGEST_PAUSE), "others wait for it"))
-                    : Optional.empty();
-        }
-        if (baton.isWaiting()) {
-            return lookBehind(baton, request, deadline);
-        }
-        if (baton.isOurs()) {
-            return askWith(baton, request, deadline);
-        }
-        bells.forget(name, baton);
-        return Optional.empty();
-    }
-
     private static boolean isForAlone(Request request) {
         return request.demand() instanceof Demand.Exclusive;
-    }
-
-    private boolean queueForBaton(Request request) {
-        String name = request.name();
-        Optional<Baton> baton = requests.knownSql()
-                .flatMap(sql -> relay.queue(name, sql.baton(name), () -> bells.ring(name), () -> bells.isSlow(name)));
-        boolean queues = baton.isPresent() && bells.queuesFor(name, baton.get());
-        if (baton.isPresent() && !queues) {
-            relay.giveUp(baton.get());
-        }
-        return queues;
-    }
-
-    /** Has the baton: then the lock is free, or its holder took it in some other way. */
-    private Optional<Answer> askWith(Baton baton, Request request, Deadline deadline) {
-        Optional<Answer> answer = requests.runWith(baton, request.name(), deadline, (session, sql) -> {
-            Optional<Answer> taken = takeInRelay(session, sql, request, baton);
-            if (taken.isPresent()) {
-                return taken;
-            }
-            baton.mayHaveFollowers();
-            return lookInRelay(session, sql, request).map(seen -> refused(seen, request, Line.RELAY));
-        });
-        if (answer.isPresent() && answer.get() instanceof Answer.Granted) {
-            bells.forget(request.name(), baton);
-            baton.isUsed(context.time().nanoTime());
-            heldBatons.put(request.owner(), baton);
-        }
-        return answer;
-    }
-
-    private Optional<Answer> takeInRelay(Session session, LockSql sql, Request request, Baton baton)
-            throws SQLException {
-        long baseNanos = context.time().nanoTime();
-        boolean goesOn = baton.hasFollowers();
-        OptionalLong token = goesOn ? sql.takeInRelay(session, request) : sql.take(session, request, Line.RELAY);
-        if (token.isEmpty()) {
-            return Optional.empty();
-        }
-        if (goesOn) {
-            relay.runsUntil(request.name(), baseNanos + Line.KEPT.toNanos());
-        } else {
-            relay.isOver(request.name());
-        }
-        return granted(request, token.getAsLong(), baseNanos);
-    }
-
-    /** Queues for the baton: others have the lock, or something has happened to the baton. */
-    private Optional<Answer> lookBehind(Baton baton, Request request, Deadline deadline) {
-        return requests.run(request.name(), deadline, (session, sql) -> {
-            Optional<Sight> seen = lookInRelay(session, sql, request);
-            if (seen.isEmpty() || seen.get().refuses(request, Line.RELAY)) {
-                return seen.map(sight -> new Answer.Refused(Optional.of(LONGEST_PAUSE), sight.reason()));
-            }
-            if (!baton.isLeftLying(seen.get().token())) {
-                return Optional.of(new Answer.Refused(Optional.of(COURTESY), "another client is about to take it"));
-            }
-            long baseNanos = context.time().nanoTime();
-            OptionalLong token = sql.takeInRelay(session, request);
-            if (token.isEmpty()) {
-                return Optional.of(new Answer.Refused(Optional.of(COURTESY), "another client has just taken it"));
-            }
-            relay.mistrust(request.name());
-            return granted(request, token.getAsLong(), baseNanos);
-        });
-    }
-
-    /** Looks, and sees to it that the relay keeps its place in line. Empty if there is no row. */
-    private Optional<Sight> lookInRelay(Session session, LockSql sql, Request request) throws SQLException {
-        long nowNanos = context.time().nanoTime();
-        Optional<Sight> seen = Sight.of(session, sql, request.name());
-        if (seen.isPresent()) {
-            if (seen.get().hasDeadFirst()) {
-                sql.dropFirst(session, request, seen.get());
-            }
-            Duration left = seen.get().placeLeft(Line.RELAY, Kind.EXCLUSIVE);
-            if (isEnough(left)) {
-                relay.runsUntil(request.name(), nowNanos + left.toNanos());
-            } else if (sql.keepPlace(session, request, Line.RELAY)
-                    || sql.stand(session, request, Line.RELAY).isPresent()) {
-                relay.runsUntil(request.name(), nowNanos + Line.KEPT.toNanos());
-            } else {
-                relay.isOver(request.name());
-            }
-        }
-        return seen;
     }
 
     /** Statements that stand for themselves: enough for an exclusive request and for most refusals. Empty if not. */
@@ -308,7 +195,7 @@ final class RowStore implements RingingStore, DowngradingStore, TokenRaisingStor
         return token.isPresent() ? granted(request, token.getAsLong(), baseNanos) : Optional.empty();
     }
 
-    private static Optional<Answer> granted(Request request, long token, long baseNanos) {
+    static Optional<Answer> granted(Request request, long token, long baseNanos) {
         return Optional.of(new Answer.Granted(new Grant(request, token, request.ttl(), baseNanos)));
     }
 
@@ -321,7 +208,7 @@ final class RowStore implements RingingStore, DowngradingStore, TokenRaisingStor
         return !isEnough(left) || seen.hasDeadFirst();
     }
 
-    private static boolean isEnough(Duration placeLeft) {
+    static boolean isEnough(Duration placeLeft) {
         return placeLeft.multipliedBy(2).compareTo(Line.KEPT) >= 0;
     }
 
@@ -425,7 +312,7 @@ final class RowStore implements RingingStore, DowngradingStore, TokenRaisingStor
         for (int i = 0; i < answers.size(); i++) {
             // Nobody will release it.
             if (answers.get(i) instanceof RenewalAnswer.Gone && claims.get(i).claim() instanceof Grant grant) {
-                giveUpBaton(grant.request());
+                relayed.giveUpBaton(grant.request());
             }
         }
         return answers;
@@ -437,36 +324,8 @@ final class RowStore implements RingingStore, DowngradingStore, TokenRaisingStor
         if (!isForAlone(request)) {
             return leave(request, linger, deadline);
         }
-        Baton baton = heldBatons.remove(request.owner());
-        boolean released = baton != null && baton.isOurs()
-                ? releaseWith(baton, request, linger, deadline)
-                : requests.run(request.name(), deadline, (session, sql) -> sql.release(session, request, linger));
+        boolean released = relayed.release(request, linger, deadline);
         return released ? ReleaseAnswer.RELEASED : ReleaseAnswer.NOT_HELD;
-    }
-
-    private boolean releaseWith(Baton baton, Request request, Duration linger, Deadline deadline) {
-        if (baton.isStale(context.time().nanoTime())) {
-            // A connection that was idle for long may be a dead one; nor is the line a fast one.
-            try {
-                return requests.run(request.name(), deadline, (session, sql) -> sql.release(session, request, linger));
-            } finally {
-                relay.giveUp(baton);
-            }
-        }
-        try {
-            return requests.runWith(
-                    baton, request.name(), deadline, (session, sql) -> sql.releaseWithBaton(session, request, linger));
-        } finally {
-            baton.passOn();
-        }
-    }
-
-    /** Of a lock that is not this client's any more, or not alone. */
-    private void giveUpBaton(Request request) {
-        Baton baton = heldBatons.remove(request.owner());
-        if (baton != null) {
-            relay.giveUp(baton);
-        }
     }
 
     private ReleaseAnswer leave(Request request, Duration linger, Deadline deadline) {
@@ -478,7 +337,7 @@ final class RowStore implements RingingStore, DowngradingStore, TokenRaisingStor
 
     @Override
     public Withdrawal withdraw(Request request, Deadline deadline) {
-        giveUpBaton(request);
+        relayed.giveUpBaton(request);
         boolean removed;
         if (isForAlone(request)) {
             removed = requests.run(
@@ -505,7 +364,7 @@ final class RowStore implements RingingStore, DowngradingStore, TokenRaisingStor
                 (session, sql) -> LockedRow.lock(session, sql, name)
                         .orElseThrow(() -> new LeaseLostException(name, exclusive.token(), "its row is gone"))
                         .downgrade(exclusive));
-        giveUpBaton(exclusive.request());
+        relayed.giveUpBaton(exclusive.request());
         return shared;
     }
 
@@ -572,8 +431,7 @@ final class RowStore implements RingingStore, DowngradingStore, TokenRaisingStor
         if (bell != null) {
             bell.close();
         }
-        relay.close();
-        heldBatons.values().forEach(Baton::cutOff);
+        relayed.close();
         connections.close();
     }
 }

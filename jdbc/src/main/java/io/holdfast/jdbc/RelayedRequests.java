@@ -1,0 +1,188 @@
+package io.holdfast.jdbc;
+
+import io.holdfast.jdbc.LockSql.Kind;
+import io.holdfast.spi.Answer;
+import io.holdfast.spi.Deadline;
+import io.holdfast.spi.OwnerId;
+import io.holdfast.spi.Request;
+import io.holdfast.spi.TimeSource;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
+import java.util.OptionalLong;
+import java.util.concurrent.ConcurrentHashMap;
+
+/** Asks for locks, to hold them alone, as one of those who queue for their batons. Thread-safe; see {@link Relay}. */
+final class RelayedRequests implements AutoCloseable {
+
+    /** Says no. */
+    @FunctionalInterface
+    interface Refusals {
+        /** @param client in whose name the request stands in line */
+        Answer refused(Sight seen, Request request, String client);
+    }
+
+    /** How long a free lock is left to whoever has its baton, who looks twice as often. */
+    private static final Duration COURTESY = Duration.ofMillis(100);
+
+    private final Requests requests;
+    private final Relay relay;
+    private final Bells bells;
+    private final TimeSource time;
+    private final Refusals refusals;
+    private final Map<OwnerId, Baton> heldBatons = new ConcurrentHashMap<>();
+
+    RelayedRequests(Requests requests, Relay relay, Bells bells, TimeSource time, Refusals refusals) {
+        this.requests = requests;
+        this.relay = relay;
+        this.bells = bells;
+        this.time = time;
+        this.refusals = refusals;
+    }
+
+    /** As one who queues for the lock's baton, or should. Empty if the lock is to be asked for in the ordinary way. */
+    Optional<Answer> ask(Request request, boolean patient, Deadline deadline) {
+        String name = request.name();
+        Baton baton = bells.baton(name);
+        if (baton == null) {
+            return patient && bells.mayQueue(name) && relay.isRunning(name) && queueForBaton(request)
+                    ? Optional.of(new Answer.Refused(Optional.of(RowStore.LONGEST_PAUSE), "others wait for it"))
+                    : Optional.empty();
+        }
+        if (baton.isWaiting()) {
+            return lookBehind(baton, request, deadline);
+        }
+        if (baton.isOurs()) {
+            return askWith(baton, request, deadline);
+        }
+        bells.forget(name, baton);
+        return Optional.empty();
+    }
+
+    /** Whether it now queues. */
+    boolean queueForBaton(Request request) {
+        String name = request.name();
+        Optional<Baton> baton = requests.knownSql()
+                .flatMap(sql -> relay.queue(name, sql.baton(name), () -> bells.ring(name), () -> bells.isSlow(name)));
+        boolean queues = baton.isPresent() && bells.queuesFor(name, baton.get());
+        if (baton.isPresent() && !queues) {
+            relay.giveUp(baton.get());
+        }
+        return queues;
+    }
+
+    /** Has the baton: then the lock is free, or its holder took it in some other way. */
+    private Optional<Answer> askWith(Baton baton, Request request, Deadline deadline) {
+        Optional<Answer> answer = requests.runWith(baton, request.name(), deadline, (session, sql) -> {
+            Optional<Answer> taken = takeInRelay(session, sql, request, baton);
+            if (taken.isPresent()) {
+                return taken;
+            }
+            baton.mayHaveFollowers();
+            return lookInRelay(session, sql, request).map(seen -> refusals.refused(seen, request, Line.RELAY));
+        });
+        if (answer.isPresent() && answer.get() instanceof Answer.Granted) {
+            bells.forget(request.name(), baton);
+            baton.isUsed(time.nanoTime());
+            heldBatons.put(request.owner(), baton);
+        }
+        return answer;
+    }
+
+    private Optional<Answer> takeInRelay(Session session, LockSql sql, Request request, Baton baton)
+            throws SQLException {
+        long baseNanos = time.nanoTime();
+        boolean goesOn = baton.hasFollowers();
+        OptionalLong token = goesOn ? sql.takeInRelay(session, request) : sql.take(session, request, Line.RELAY);
+        if (token.isEmpty()) {
+            return Optional.empty();
+        }
+        if (goesOn) {
+            relay.runsUntil(request.name(), baseNanos + Line.KEPT.toNanos());
+        } else {
+            relay.isOver(request.name());
+        }
+        return RowStore.granted(request, token.getAsLong(), baseNanos);
+    }
+
+    /** Queues for the baton: others have the lock, or something has happened to the baton. */
+    private Optional<Answer> lookBehind(Baton baton, Request request, Deadline deadline) {
+        return requests.run(request.name(), deadline, (session, sql) -> {
+            Optional<Sight> seen = lookInRelay(session, sql, request);
+            if (seen.isEmpty() || seen.get().refuses(request, Line.RELAY)) {
+                return seen.map(sight -> new Answer.Refused(Optional.of(RowStore.LONGEST_PAUSE), sight.reason()));
+            }
+            if (!baton.isLeftLying(seen.get().token())) {
+                return Optional.of(new Answer.Refused(Optional.of(COURTESY), "another client is about to take it"));
+            }
+            long baseNanos = time.nanoTime();
+            OptionalLong token = sql.takeInRelay(session, request);
+            if (token.isEmpty()) {
+                return Optional.of(new Answer.Refused(Optional.of(COURTESY), "another client has just taken it"));
+            }
+            relay.mistrust(request.name());
+            return RowStore.granted(request, token.getAsLong(), baseNanos);
+        });
+    }
+
+    /** Looks, and sees to it that the relay keeps its place in line. Empty if there is no row. */
+    private Optional<Sight> lookInRelay(Session session, LockSql sql, Request request) throws SQLException {
+        long nowNanos = time.nanoTime();
+        Optional<Sight> seen = Sight.of(session, sql, request.name());
+        if (seen.isPresent()) {
+            if (seen.get().hasDeadFirst()) {
+                sql.dropFirst(session, request, seen.get());
+            }
+            Duration left = seen.get().placeLeft(Line.RELAY, Kind.EXCLUSIVE);
+            if (RowStore.isEnough(left)) {
+                relay.runsUntil(request.name(), nowNanos + left.toNanos());
+            } else if (sql.keepPlace(session, request, Line.RELAY)
+                    || sql.stand(session, request, Line.RELAY).isPresent()) {
+                relay.runsUntil(request.name(), nowNanos + Line.KEPT.toNanos());
+            } else {
+                relay.isOver(request.name());
+            }
+        }
+        return seen;
+    }
+
+    /** Ends a grant, with the baton if it was got by it. Whether its owner still had it. */
+    boolean release(Request request, Duration linger, Deadline deadline) {
+        Baton baton = heldBatons.remove(request.owner());
+        return baton != null && baton.isOurs()
+                ? releaseWith(baton, request, linger, deadline)
+                : requests.run(request.name(), deadline, (session, sql) -> sql.release(session, request, linger));
+    }
+
+    private boolean releaseWith(Baton baton, Request request, Duration linger, Deadline deadline) {
+        if (baton.isStale(time.nanoTime())) {
+            // A connection that was idle for long may be a dead one; nor is the line a fast one.
+            try {
+                return requests.run(request.name(), deadline, (session, sql) -> sql.release(session, request, linger));
+            } finally {
+                relay.giveUp(baton);
+            }
+        }
+        try {
+            return requests.runWith(
+                    baton, request.name(), deadline, (session, sql) -> sql.releaseWithBaton(session, request, linger));
+        } finally {
+            baton.passOn();
+        }
+    }
+
+    /** Of a lock that is not this client's any more, or not alone. */
+    void giveUpBaton(Request request) {
+        Baton baton = heldBatons.remove(request.owner());
+        if (baton != null) {
+            relay.giveUp(baton);
+        }
+    }
+
+    @Override
+    public void close() {
+        relay.close();
+        heldBatons.values().forEach(Baton::cutOff);
+    }
+}
