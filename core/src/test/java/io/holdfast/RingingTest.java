@@ -24,6 +24,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
@@ -36,7 +37,8 @@ class RingingTest {
         private final List<String> story = new CopyOnWriteArrayList<>();
         private final List<Runnable> rings = new CopyOnWriteArrayList<>();
         private final LockStore inner;
-        private volatile @Nullable Duration soonestPause;
+        private volatile @Nullable Duration holderTimeLeft;
+        private volatile @Nullable Duration askAgain;
 
         RingingMemory(StoreContext context) {
             this.inner = MemoryStore.named("ringing").open(context);
@@ -52,7 +54,8 @@ class RingingTest {
             Answer answer = inner.attempt(request, deadline);
             story.add(answer instanceof Answer.Granted ? "granted" : "refused");
             return answer instanceof Answer.Refused refusal
-                    ? new Answer.Refused(Optional.ofNullable(soonestPause), refusal.reason())
+                    ? new Answer.Refused(
+                            Optional.ofNullable(holderTimeLeft), Optional.ofNullable(askAgain), refusal.reason())
                     : answer;
         }
 
@@ -94,52 +97,70 @@ class RingingTest {
         }
     }
 
-    @Test
-    void asksAgainWhenItRings() throws Exception {
-        CompletableFuture<RingingMemory> opened = new CompletableFuture<>();
-        try (Holdfast other = Holdfast.connect("memory:ringing");
-                Holdfast client = Holdfast.builder()
-                        .store(context -> {
-                            opened.complete(new RingingMemory(context));
-                            return opened.join();
-                        })
-                        .connect()) {
-            RingingMemory store = opened.join();
-            Lease held = other.lock("door").acquire();
-            Background<Lease> waiting = Background.run(client.lock("door")::acquire);
-            await().untilAsserted(() -> assertThat(store.story).containsExactly("listens", "refused"));
+    private final CompletableFuture<RingingMemory> opened = new CompletableFuture<>();
+    private final Holdfast other = Holdfast.connect("memory:ringing");
+    private final Holdfast client = Holdfast.builder()
+            .store(context -> {
+                opened.complete(new RingingMemory(context));
+                return opened.join();
+            })
+            .connect();
+    private final RingingMemory store = opened.join();
 
-            held.release();
-            store.rings.forEach(Runnable::run);
-
-            waiting.get(30, TimeUnit.SECONDS).release();
-            assertThat(store.story).containsExactly("listens", "refused", "granted");
-            assertThat(store.rings).as("who has it need not listen").isEmpty();
-        }
+    @AfterEach
+    void close() {
+        client.close();
+        other.close();
     }
 
     @Test
-    void isAskedAsOftenAsTheUserSaysWhateverItWouldLike() throws Exception {
-        CompletableFuture<RingingMemory> opened = new CompletableFuture<>();
-        try (Holdfast other = Holdfast.connect("memory:ringing");
-                Holdfast client = Holdfast.builder()
-                        .store(context -> {
-                            opened.complete(new RingingMemory(context));
-                            return opened.join();
-                        })
-                        .connect()) {
-            RingingMemory store = opened.join();
-            store.soonestPause = Duration.ofMillis(1);
-            Lease held = other.lock("window").acquire();
-            Waiting everyHour = Waiting.poll().every(Duration.ofHours(1));
-            DistributedLock patient =
-                    client.lock("window", LockOptions.defaults().withWaiting(everyHour));
+    void asksAgainWhenItRings() throws Exception {
+        Lease held = other.lock("door").acquire();
+        Background<Lease> waiting = Background.run(client.lock("door")::acquire);
+        await().untilAsserted(() -> assertThat(store.story).containsExactly("listens", "refused"));
 
-            Background<Optional<Lease>> waiting = Background.run(() -> patient.tryAcquire(Duration.ofMillis(300)));
+        held.release();
+        store.rings.forEach(Runnable::run);
 
-            assertThat(waiting.get(30, TimeUnit.SECONDS)).isEmpty();
-            assertThat(store.story).containsExactly("listens", "refused");
-            held.release();
-        }
+        waiting.get(30, TimeUnit.SECONDS).release();
+        assertThat(store.story).containsExactly("listens", "refused", "granted");
+        assertThat(store.rings).as("who has it need not listen").isEmpty();
+    }
+
+    @Test
+    void asksAgainAsSoonAsTheStoreSays() throws Exception {
+        store.askAgain = Duration.ofMillis(1);
+        Lease held = other.lock("door").acquire();
+        Background<Lease> waiting = Background.run(client.lock("door")::acquire);
+        await().until(() -> store.story.size() > 3);
+
+        held.release();
+
+        waiting.get(30, TimeUnit.SECONDS).release();
+    }
+
+    @Test
+    void asksAsOftenAsTheUserSaysWhateverTheStoreSays() throws Exception {
+        store.askAgain = Duration.ofMillis(1);
+
+        assertThat(refusalsOfAWaitThatPollsOnceAnHour()).isEqualTo(1);
+    }
+
+    @Test
+    void asksWhenTheHolderExpiresHoweverSeldomTheUserSays() throws Exception {
+        store.holderTimeLeft = Duration.ofMillis(1);
+
+        assertThat(refusalsOfAWaitThatPollsOnceAnHour()).isGreaterThan(1);
+    }
+
+    private long refusalsOfAWaitThatPollsOnceAnHour() throws Exception {
+        Lease held = other.lock("window").acquire();
+        Waiting everyHour = Waiting.poll().every(Duration.ofHours(1));
+        DistributedLock patient = client.lock("window", LockOptions.defaults().withWaiting(everyHour));
+
+        assertThat(patient.tryAcquire(Duration.ofMillis(300))).isEmpty();
+
+        held.release();
+        return store.story.stream().filter("refused"::equals).count();
     }
 }

@@ -463,9 +463,16 @@ final class Acquisition extends Gate.Entry<Holding> {
             abandon("taken at every try: " + refusal.reason());
             return;
         }
-        pauseEndNanos =
-                now() + turns.nextPauseNanos(terms.pollsAsUserSays() ? Optional.empty() : refusal.holderTimeLeft());
+        pauseEndNanos = now() + turns.nextPauseNanos(longestPauseNanos(refusal));
         stage = Stage.PAUSED;
+    }
+
+    private long longestPauseNanos(Answer.Refused refusal) {
+        long untilExpiry = refusal.holderTimeLeft().map(Deadline::nanosOf).orElse(Long.MAX_VALUE);
+        boolean storePaces = !terms.pollsAsUserSays();
+        return storePaces && refusal.askAgain().isPresent()
+                ? Math.min(untilExpiry, Deadline.nanosOf(refusal.askAgain().get()))
+                : untilExpiry;
     }
 
     /** Before the first request: what becomes free between a refusal and listening nobody would hear of. */

@@ -3,7 +3,6 @@ package io.holdfast.internal;
 import io.holdfast.Waiting;
 import io.holdfast.spi.Deadline;
 import java.time.Duration;
-import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
 
 /** When to ask again: growing pauses with jitter, cut short where the holder is known to expire sooner. One wait's. */
@@ -26,11 +25,11 @@ final class Polling {
         return ++asked < poll.tries();
     }
 
-    long nextPauseNanos(Optional<Duration> holderTimeLeft) {
+    /** @param longest not beyond that, whatever the pace */
+    long nextPauseNanos(long longest) {
         double share = poll.jitter() * (2 * ThreadLocalRandom.current().nextDouble() - 1);
         long pause = (long) (pauseNanos * (1 + share));
         pauseNanos = Math.min(pauseNanos * poll.backoff(), Deadline.nanosOf(poll.maxDelay()));
-        long limit = holderTimeLeft.map(Deadline::nanosOf).orElse(Long.MAX_VALUE);
-        return Math.max(SHORTEST_NANOS, Math.min(pause, limit));
+        return Math.max(SHORTEST_NANOS, Math.min(pause, longest));
     }
 }

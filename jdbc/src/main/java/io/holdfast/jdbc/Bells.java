@@ -27,13 +27,22 @@ final class Bells {
      */
     private static final Duration BRISK = Duration.ofMillis(2);
 
-    private static final Duration LONGEST_PAUSE = Duration.ofMillis(300);
+    /** Of everybody, also of those who would be told: what a lost notification or baton costs. */
+    static final Duration LONGEST_PAUSE = Duration.ofMillis(250);
+
+    private enum Stage {
+        /** Not refused yet. */
+        ASKING,
+        /** Refused: queues for the baton, or stands in line. */
+        REFUSED,
+        /** The baton did not come in time: stands in line. */
+        IN_A_SLOW_LINE
+    }
 
     /** One lock this client waits for. */
     private static final class Wait {
         final Set<Ring> rings = ConcurrentHashMap.newKeySet();
-        volatile boolean refused;
-        volatile boolean slow;
+        volatile Stage stage = Stage.ASKING;
         volatile @Nullable Place place;
         volatile @Nullable Baton baton;
 
@@ -131,14 +140,14 @@ final class Bells {
     void isSlow(String name) {
         Wait wait = waits.get(name);
         if (wait != null) {
-            wait.slow = true;
+            wait.stage = Stage.IN_A_SLOW_LINE;
         }
     }
 
     /** Whether the client may queue for the lock's baton: it has no place of its own, which left alone would hold everybody up. */
     boolean mayQueue(String name) {
         Wait wait = waits.get(name);
-        return wait != null && !wait.slow && wait.place == null;
+        return wait != null && wait.stage != Stage.IN_A_SLOW_LINE && wait.place == null;
     }
 
     /** It went to the lock's holder, or is of no use any more. */
@@ -159,9 +168,9 @@ final class Bells {
     /** Notes a refusal; whether it is the first since the client began to wait. */
     boolean isFirstRefusal(String name) {
         Wait wait = waits.get(name);
-        boolean first = wait != null && !wait.refused;
+        boolean first = wait != null && wait.stage == Stage.ASKING;
         if (first) {
-            wait.refused = true;
+            wait.stage = Stage.REFUSED;
         }
         return first;
     }
@@ -169,13 +178,13 @@ final class Bells {
     /** Whether the client waits and has been refused since it began to: from then on it stands in line, or queues for the baton. */
     boolean wasRefused(String name) {
         Wait wait = waits.get(name);
-        return wait != null && wait.refused;
+        return wait != null && wait.stage != Stage.ASKING;
     }
 
     /** Whether the client was refused and has no place in line, as far as is known. */
     boolean needsPlace(String name) {
         Wait wait = waits.get(name);
-        return wait != null && wait.refused && wait.place == null;
+        return wait != null && wait.stage != Stage.ASKING && wait.place == null;
     }
 
     boolean isAnybodyListening() {

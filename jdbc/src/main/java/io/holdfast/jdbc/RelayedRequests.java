@@ -47,7 +47,7 @@ final class RelayedRequests implements AutoCloseable {
         Baton baton = bells.baton(name);
         if (baton == null) {
             return patient && bells.mayQueue(name) && relay.isRunning(name) && queueForBaton(request)
-                    ? Optional.of(new Answer.Refused(Optional.of(RowStore.LONGEST_PAUSE), "others wait for it"))
+                    ? Optional.of(askAgain(Bells.LONGEST_PAUSE, "others wait for it"))
                     : Optional.empty();
         }
         if (baton.isWaiting()) {
@@ -111,19 +111,23 @@ final class RelayedRequests implements AutoCloseable {
         return requests.run(request.name(), deadline, (session, sql) -> {
             Optional<Sight> seen = lookInRelay(session, sql, request);
             if (seen.isEmpty() || seen.get().refuses(request, Line.RELAY)) {
-                return seen.map(sight -> new Answer.Refused(Optional.of(RowStore.LONGEST_PAUSE), sight.reason()));
+                return seen.map(sight -> askAgain(Bells.LONGEST_PAUSE, sight.reason()));
             }
             if (!baton.isLeftLying(seen.get().token())) {
-                return Optional.of(new Answer.Refused(Optional.of(COURTESY), "another client is about to take it"));
+                return Optional.of(askAgain(COURTESY, "another client is about to take it"));
             }
             long baseNanos = time.nanoTime();
             OptionalLong token = sql.takeInRelay(session, request);
             if (token.isEmpty()) {
-                return Optional.of(new Answer.Refused(Optional.of(COURTESY), "another client has just taken it"));
+                return Optional.of(askAgain(COURTESY, "another client has just taken it"));
             }
             relay.mistrust(request.name());
             return RowStore.granted(request, token.getAsLong(), baseNanos);
         });
+    }
+
+    private static Answer askAgain(Duration pause, String reason) {
+        return new Answer.Refused(Optional.empty(), Optional.of(pause), reason);
     }
 
     /** Looks, and sees to it that the relay keeps its place in line. Empty if there is no row. */
@@ -134,8 +138,8 @@ final class RelayedRequests implements AutoCloseable {
             if (seen.get().hasDeadFirst()) {
                 sql.dropFirst(session, request, seen.get());
             }
-            Duration left = seen.get().placeLeft(Line.RELAY, Kind.EXCLUSIVE);
-            if (RowStore.isEnough(left)) {
+            if (seen.get().keepsPlace(Line.RELAY, Kind.EXCLUSIVE)) {
+                Duration left = seen.get().placeLeft(Line.RELAY, Kind.EXCLUSIVE);
                 relay.runsUntil(request.name(), nowNanos + left.toNanos());
             } else if (sql.keepPlace(session, request, Line.RELAY)
                     || sql.stand(session, request, Line.RELAY).isPresent()) {

@@ -52,9 +52,6 @@ final class RowStore implements RingingStore, DowngradingStore, TokenRaisingStor
     /** What is sent may take this long, beyond the caller's deadline if need be: better than not knowing its outcome. */
     private static final Duration TIME_TO_ANSWER = Duration.ofMillis(500);
 
-    /** Between two looks of somebody who would also be told: what a lost notification or baton costs. */
-    static final Duration LONGEST_PAUSE = Duration.ofMillis(250);
-
     /** Between two looks of the one that has the baton of a lock held by somebody else. */
     private static final Duration LONGEST_PAUSE_WITH_BATON = Duration.ofMillis(50);
 
@@ -204,12 +201,7 @@ final class RowStore implements RingingStore, DowngradingStore, TokenRaisingStor
         if (!bells.wasRefused(request.name())) {
             return false;
         }
-        Duration left = seen.placeLeft(request.owner().client(), Kind.of(request.demand()));
-        return !isEnough(left) || seen.hasDeadFirst();
-    }
-
-    static boolean isEnough(Duration placeLeft) {
-        return placeLeft.multipliedBy(2).compareTo(Line.KEPT) >= 0;
+        return !seen.keepsPlace(request.owner().client(), Kind.of(request.demand())) || seen.hasDeadFirst();
     }
 
     /** Empty if there is no row. */
@@ -235,22 +227,22 @@ final class RowStore implements RingingStore, DowngradingStore, TokenRaisingStor
     /** @param client in whose name it stands in line, if it waits */
     private Answer refused(Sight seen, Request request, String client) {
         String name = request.name();
-        Duration timeLeft = LockSql.ofMicros(seen.heldUntil() - seen.now());
-        if (bells.isListened(name)) {
-            // The first time it has not taken its place yet.
-            if (!bells.isFirstRefusal(name)) {
-                bells.stands(name, seen.waiting().ahead(client, Kind.of(request.demand())));
-                listenForTurn();
-            }
-            Duration pause = pause(name, client);
-            timeLeft = seen.isHeld() && timeLeft.compareTo(pause) < 0 ? timeLeft : pause;
+        Optional<Duration> timeLeft =
+                seen.isHeld() ? Optional.of(LockSql.ofMicros(seen.heldUntil() - seen.now())) : Optional.empty();
+        if (!bells.isListened(name)) {
+            return new Answer.Refused(timeLeft, seen.reason());
         }
-        return new Answer.Refused(Optional.of(timeLeft), seen.reason());
+        // The first time it has not taken its place yet.
+        if (!bells.isFirstRefusal(name)) {
+            bells.stands(name, seen.waiting().ahead(client, Kind.of(request.demand())));
+            listenForTurn();
+        }
+        return new Answer.Refused(timeLeft, Optional.of(pause(name, client)), seen.reason());
     }
 
     private Duration pause(String name, String client) {
         if (isHearing() && bells.isStanding(name)) {
-            return LONGEST_PAUSE;
+            return Bells.LONGEST_PAUSE;
         }
         Duration pause = bells.pause(name);
         boolean tooLong = client.equals(Line.RELAY) && pause.compareTo(LONGEST_PAUSE_WITH_BATON) > 0;

@@ -51,6 +51,11 @@ record Sight(Kind kind, long heldUntil, String line, long token, long now) {
         return !isHeld() && waiting().startsWith(Line.RELAY);
     }
 
+    /** Whether a client's place in line is kept for so long that it need not be renewed yet. */
+    boolean keepsPlace(String client, Kind wanted) {
+        return placeLeft(client, wanted).multipliedBy(2).compareTo(Line.KEPT) >= 0;
+    }
+
     /** How long a client's place in line will be kept; zero if it has none. */
     Duration placeLeft(String client, Kind wanted) {
         return LockSql.ofMicros(waiting().placeUntil(client, wanted) - now);
