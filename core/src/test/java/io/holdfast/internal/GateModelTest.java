@@ -8,6 +8,7 @@ import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
 import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Validate;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /**
@@ -140,8 +141,18 @@ public class GateModelTest {
 
     @Test
     void admitsOneAtATimeAndForgetsNobody() {
+        check(3);
+    }
+
+    @Test
+    @Tag("full")
+    void admitsOneAtATimeAndForgetsNobodyInManyMoreScenes() {
+        check(20);
+    }
+
+    private static void check(int scenes) {
         new ModelCheckingOptions()
-                .iterations(10)
+                .iterations(scenes)
                 .invocationsPerIteration(500)
                 .threads(3)
                 .actorsPerThread(2)

@@ -8,6 +8,7 @@ import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
 import org.jetbrains.lincheck.datastructures.Operation;
 import org.jetbrains.lincheck.datastructures.Validate;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 /** Explores interleavings of release, loss and callbacks of one lease. */
@@ -57,8 +58,18 @@ public class LeaseStateModelTest {
 
     @Test
     void endsOnceAndTellsEveryListenerOnce() {
+        check(3);
+    }
+
+    @Test
+    @Tag("full")
+    void endsOnceAndTellsEveryListenerOnceInManyMoreScenes() {
+        check(20);
+    }
+
+    private static void check(int scenes) {
         new ModelCheckingOptions()
-                .iterations(10)
+                .iterations(scenes)
                 .invocationsPerIteration(500)
                 .threads(3)
                 .actorsPerThread(2)
