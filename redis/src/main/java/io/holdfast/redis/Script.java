@@ -11,12 +11,17 @@ import java.security.NoSuchAlgorithmException;
 import java.time.Duration;
 import java.util.HexFormat;
 
-/** The transitions of a lock, each one Lua script: {@code attempt.lua} and so on, on top of {@code lock.lua}. */
+/**
+ * The transitions of a lock, each one Lua script: {@code attempt.lua} and so on, on top of {@code lock.lua}.
+ *
+ * <p>A script is made anew with every call, and most of what {@code lock.lua} makes serves what is rare. So the usual cases come
+ * first and return before it.
+ */
 enum Script {
-    ATTEMPT("take-free.lua", "request.lua"),
-    ENQUEUE("take-free.lua", "request.lua"),
+    ATTEMPT("take-free.lua", "", "request.lua"),
+    ENQUEUE("take-free.lua", "join-line.lua", "request.lua"),
     RENEW,
-    RELEASE("release-alone.lua", ""),
+    RELEASE("release-alone.lua", "hand-on.lua", ""),
     WITHDRAW,
     FORCE,
     DOWNGRADE,
@@ -28,18 +33,25 @@ enum Script {
     private final byte[] sha;
 
     Script() {
-        this("", "");
+        this("", "", "");
     }
 
     /**
-     * @param usualCase what comes before everything else, or empty
+     * @param alone its usual case when nobody else wants the lock, or empty
+     * @param contended its usual case when others do, or empty
      * @param addition what it shares with some others beyond {@code lock.lua}, or empty
      */
-    Script(String usualCase, String addition) {
+    Script(String alone, String contended, String addition) {
         String own = read(name().toLowerCase(java.util.Locale.ROOT) + ".lua");
         // The first line carries the script's flags and must stay first.
         int body = own.indexOf('\n') + 1;
-        String all = own.substring(0, body) + read(usualCase) + read("lock.lua") + read(addition) + own.substring(body);
+        String all = own.substring(0, body)
+                + read(alone)
+                + read("basics.lua")
+                + read(contended)
+                + read("lock.lua")
+                + read(addition)
+                + own.substring(body);
         text = all.getBytes(StandardCharsets.UTF_8);
         sha = sha1(text).getBytes(StandardCharsets.US_ASCII);
     }

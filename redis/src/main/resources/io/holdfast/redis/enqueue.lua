@@ -24,8 +24,7 @@ if token then
     return held(token)
 end
 if not ticket then
-    local last = redis.call('ZRANGE', lock.queue, -1, -1, 'WITHSCORES')[2]
-    redis.call('ZADD', lock.queue, text(tonumber(last or '0') + 1), owner)
+    take_last_place(lock.queue, owner)
     demand.expires = now + demand.ttl
     write_ticket(lock, owner, demand)
 end

@@ -17,7 +17,7 @@ for owner, holder in pairs(lock.holders) do
     end
 end
 if lock.changed then
-    keep_counter(lock, next_token(lock))
+    mint(lock.counter)
     pass_on(lock)
 end
 return lost

@@ -1,4 +1,4 @@
--- What every script knows of a lock. The loader puts this text below the first line of each script, so its names are
+-- What every script knows of a lock. The loader puts basics.lua and this text below the first line of each script, so their names are
 -- there in all of them.
 --
 -- A lock lives in four keys, all in one slot:
@@ -19,29 +19,8 @@
 --   4. Tokens of a lock grow, and are at least the clock: a lost counter does not take them back.
 --   5. queue and tickets expire with the last heartbeat, counter a week after the later of its last use and its value.
 
-local MARK = 'holdfast'
-local COUNTER_LIFE_MILLIS = 7 * 24 * 3600 * 1000
 local FOREIGN_CHECK_MICROS = 1000000
 local CHUNK = 16
--- How many in line watch the holder's deadline, and by how much later than the one before.
-local WATCHERS = 8
-local WATCHER_STAGGER_MICROS = 100000
-
--- Numbers of 16 digits: tostring() would write 1.8e+15.
-local function text(number)
-    return string.format('%.0f', number)
-end
-
-local function clock()
-    local time = redis.call('TIME')
-    return tonumber(time[1]) * 1000000 + tonumber(time[2])
-end
-
-local now = clock()
-
-local function millis(micros)
-    return text(math.ceil(micros / 1000))
-end
 
 local HOLDER = '^(%d+) (%d+) (%a) (%d+) (%d+) (%d+) (%d+) (%S+) (.*)$'
 local EXPIRY_TTL_CHANNEL = '^(%d+) %a %d+ %d+ (%d+) %d+ (%S+)'
@@ -79,21 +58,10 @@ local function remove_holder(lock, owner)
     redis.call('HDEL', lock.key, owner)
 end
 
--- Makes a key live at least until then. One without an expiry counts as eternal for GT.
-local function keep(key, expires)
-    if redis.call('PEXPIREAT', key, millis(expires), 'GT') == 0 and redis.call('PTTL', key) == -1 then
-        redis.call('PEXPIREAT', key, millis(expires))
-    end
-end
-
 local function write_ticket(lock, owner, ticket)
-    local packed = table.concat({
-        text(ticket.expires), ticket.mode, text(ticket.count), text(ticket.total), text(ticket.ttl), ticket.since,
-        ticket.channel, ticket.origin
-    }, ' ')
-    redis.call('HSET', lock.tickets, owner, packed)
-    keep(lock.queue, ticket.expires)
-    keep(lock.tickets, ticket.expires)
+    keep_ticket(lock.queue, lock.tickets, owner, ticket.expires, table.concat({
+        ticket.mode, text(ticket.count), text(ticket.total), text(ticket.ttl), ticket.since, ticket.channel, ticket.origin
+    }, ' '))
 end
 
 local function remove_ticket(lock, owner)
@@ -180,20 +148,6 @@ local function time_left(lock)
     return first == math.huge and 0 or first - now
 end
 
-local function keep_counter(lock, token)
-    redis.call('SET', lock.counter, text(token), 'PXAT',
-        text(math.ceil(math.max(now, token) / 1000) + COUNTER_LIFE_MILLIS))
-end
-
-local function next_token(lock)
-    return math.max(tonumber(redis.call('GET', lock.counter) or '0') + 1, now)
-end
-
--- In a cluster, where channels are given with an open end ('…@'), each server has one of its own for a client.
-local function channel_here(channel)
-    return string.sub(channel, -1) == '@' and channel .. redis.call('CLUSTER', 'MYID') or channel
-end
-
 -- Which of some channels have a listener. Asked before anything is said: a PUBLISH that counts nobody may still be heard at other
 -- servers of a cluster, or at replicas. Who listens at another server, since the lock was there before, cannot be seen from here
 -- and counts as alive. A client without the right to ask is one that reaches nobody.
@@ -242,12 +196,13 @@ local function join(walk, demand)
     walk.smallest = math.min(walk.smallest, demand.total)
 end
 
-local function grant(lock, owner, demand, expires, token)
-    keep_counter(lock, token)
+local function grant(lock, owner, demand, expires)
+    local token = mint(lock.counter)
     write_holder(lock, owner, {
         expires = expires, token = token, mode = demand.mode, count = demand.count, total = demand.total,
         ttl = demand.ttl, since = text(now), channel = demand.channel, origin = demand.origin
     })
+    return token
 end
 
 -- Lets in from the line whoever fits, each with a message on its client's channel, but for the owner 'me', who reads it in
@@ -273,9 +228,8 @@ local function advance(lock, me)
             elseif owner ~= me and not heard({ ticket.channel })[1] then
                 passed = passed + 1
             else
-                local token = next_token(lock)
                 remove_ticket(lock, owner)
-                grant(lock, owner, ticket, ticket.expires, token)
+                local token = grant(lock, owner, ticket, ticket.expires)
                 if owner ~= me then
                     publish(ticket.channel, 'granted ' .. owner .. ' ' .. text(token) .. ' ' .. lock.key)
                 end

@@ -5,11 +5,10 @@
 -- ARGV  floor
 -- Reply the counter now
 
-local lock = { counter = KEYS[4] }
 local floor = tonumber(ARGV[1])
-local last = tonumber(redis.call('GET', lock.counter) or '0')
+local last = tonumber(redis.call('GET', KEYS[4]) or '0')
 if floor > last then
-    keep_counter(lock, floor)
+    keep_counter(KEYS[4], floor)
     last = floor
 end
 return text(last)

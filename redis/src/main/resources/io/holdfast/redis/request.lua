@@ -15,7 +15,5 @@ local function take(lock, owner, demand)
     if others_wait or not admits(walk, demand) then
         return nil
     end
-    local token = next_token(lock)
-    grant(lock, owner, demand, now + demand.ttl, token)
-    return token
+    return grant(lock, owner, demand, now + demand.ttl)
 end

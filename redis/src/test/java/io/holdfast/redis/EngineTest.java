@@ -389,7 +389,6 @@ class EngineTest extends RedisTest {
 
         assertThat(leases).allMatch(Lease::isValid);
         long commands = calls("evalsha") - before;
-        System.out.println("renewals of 10,000 locks in 7 s (about two periods): " + commands + " commands");
         assertThat(commands).isBetween(40L, 400L);
         assertThat(ownThreads()).hasSizeLessThan(15);
     }

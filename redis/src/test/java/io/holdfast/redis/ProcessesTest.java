@@ -211,8 +211,6 @@ class ProcessesTest extends RedisTest {
             lastReleased = Math.max(lastReleased, hold.releasedNanos());
             lastAsked = Math.max(lastAsked, hold.askedNanos());
         }
-        System.out.println(holds.size() + " holds, longest gap " + longestGap + ", overlaps: " + overlaps
-                + ", overtakings: " + overtakings);
         assertThat(overlaps).as("granted before the one before gave it back").isZero();
         assertThat(overtakings).as("granted after one who came later").isZero();
         assertThat(longestGap).isLessThanOrEqualTo(TTL.plusSeconds(1));

@@ -225,6 +225,15 @@ class ScriptsTest extends RedisTest {
         }
 
         @Test
+        void aLockLingersAlsoIfNobodyWaits() {
+            Grant holder = client.grant(name);
+
+            client.store.release(holder, Duration.ofSeconds(10), client.soon());
+
+            assertThat(client.attempt(name)).isInstanceOf(Answer.Refused.class);
+        }
+
+        @Test
         void anExpiredHolderIsNoticedByTheFirstInLineByItself() {
             client.grant(brief());
 

@@ -1,0 +1,238 @@
+package io.holdfast.redis;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import java.io.IOException;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.TreeMap;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.Stream;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
+import redis.clients.jedis.JedisPubSub;
+
+/** The same random history on two locks, one by the scripts as they are, one by the scripts without their usual cases. */
+@DisplayName("The usual cases of scripts")
+class UsualCasesTest extends RedisTest {
+
+    private static final int STEPS = 1000;
+    private static final int OWNERS = 14;
+    /** More than that many in line, and it is left to those in front to watch the holder. */
+    private static final int WATCHERS = 8;
+
+    private static final List<String> HEARD = List.of("usual:one", "usual:two");
+    private static final String UNHEARD = "usual:nobody";
+    /** Hours, so that nothing expires on the way, and milliseconds, which are over before the next step. */
+    private static final List<String> TTLS = List.of("3600000000", "3600000000", "14400000000", "5000");
+
+    private static final Duration LONGER_THAN_MILLISECONDS = Duration.ofMillis(8);
+
+    private final List<String> messages = new CopyOnWriteArrayList<>();
+
+    @BeforeEach
+    void listen() {
+        JedisPubSub listener = new JedisPubSub() {
+            @Override
+            public void onMessage(String channel, String message) {
+                messages.add(channel + " " + message);
+            }
+        };
+        Thread listening = new Thread(() -> redis.subscribe(listener, HEARD.toArray(String[]::new)));
+        listening.setDaemon(true);
+        listening.start();
+        closing(listener, JedisPubSub::unsubscribe);
+        await().until(() -> ((List<?>) command("PUBSUB", "CHANNELS", "usual:*")).size() == HEARD.size());
+    }
+
+    @ParameterizedTest
+    @ValueSource(longs = {1, 2, 3, 4})
+    void doWhatTheRestOfTheScriptWouldDo(long seed) {
+        Random random = new Random(seed);
+        LockKeys whole = keys(name());
+        LockKeys plain = keys(name());
+        List<String> history = new ArrayList<>();
+        int queued = 0;
+        int handedOn = 0;
+        for (int i = 0; i < STEPS; i++) {
+            Step step = Step.random(random, holder(whole));
+            history.add(step.toString());
+            List<String> before = line(whole);
+            Map<String, Long> tokens = tokens(whole);
+            long minted = counter(whole);
+            boolean farBehind = redis.zcard(whole.queue()) >= WATCHERS;
+
+            Object byWhole = redis.eval(whole(step.script), whole.all(), step.arguments);
+            Object byPlain = redis.eval(withoutUsualCases(step.script), plain.all(), step.arguments);
+
+            if (step.arguments.contains("5000")) {
+                long since = System.nanoTime();
+                await().until(() -> System.nanoTime() - since > LONGER_THAN_MILLISECONDS.toNanos());
+            }
+            String story = "seed " + seed + ": " + String.join("\n", history);
+            if (step.script != Script.WITHDRAW) { // which also counts tickets that have lapsed
+                assertThat(kind(byWhole, farBehind)).as(story).isEqualTo(kind(byPlain, farBehind));
+            }
+            assertThat(state(whole)).as(story).isEqualTo(state(plain));
+            assertThat(tokens(whole))
+                    .as(story)
+                    .allSatisfy((owner, token) -> assertThat(token)
+                            .satisfiesAnyOf(
+                                    same -> assertThat(same).isEqualTo(tokens.get(owner)),
+                                    fresh -> assertThat(fresh)
+                                            .isGreaterThan(minted)
+                                            .isLessThanOrEqualTo(counter(whole))));
+            if (line(whole).size() > before.size()) {
+                queued++;
+            } else if (step.script == Script.RELEASE && line(whole).size() < before.size()) {
+                handedOn++;
+            }
+        }
+        assertThat(queued).as("places taken").isGreaterThan(STEPS / 10);
+        assertThat(handedOn).as("locks handed on").isGreaterThan(STEPS / 20);
+        assertThat(said(whole)).isNotEmpty().isEqualTo(said(plain));
+    }
+
+    private record Step(Script script, List<String> arguments) {
+
+        /** Mostly what clients do: queue, and release what they hold. */
+        static Step random(Random random, String holder) {
+            String owner = "owner-" + random.nextInt(OWNERS);
+            int dice = random.nextInt(20);
+            if (dice < 11) {
+                boolean exclusive = random.nextInt(4) > 0;
+                String mode = exclusive ? "x" : random.nextBoolean() ? "s" : "p";
+                String total = mode.equals("p") ? "3" : "1";
+                String channel = random.nextInt(8) == 0 ? UNHEARD : HEARD.get(random.nextInt(HEARD.size()));
+                String ttl = TTLS.get(random.nextInt(TTLS.size()));
+                Script script = dice < 9 ? Script.ENQUEUE : Script.ATTEMPT;
+                return new Step(script, List.of(owner, mode, "1", total, ttl, channel, "here"));
+            }
+            if (dice == 19 && random.nextInt(10) == 0) {
+                return new Step(Script.RAISE, List.of(String.valueOf(System.currentTimeMillis() * 1000 + 60_000_000)));
+            }
+            if (dice < 19) {
+                String linger = random.nextInt(10) == 0 ? "5000" : "0";
+                return new Step(Script.RELEASE, List.of(random.nextInt(8) == 0 ? owner : holder, linger));
+            }
+            return new Step(Script.WITHDRAW, List.of(owner));
+        }
+    }
+
+    private static String holder(LockKeys keys) {
+        return redis.hkeys(keys.lock()).stream()
+                .filter(owner -> !owner.equals("holdfast"))
+                .findFirst()
+                .orElse("nobody");
+    }
+
+    /** Without tickets that have lapsed: those go when somebody looks, or with their key. */
+    private static List<String> line(LockKeys keys) {
+        return redis.zrange(keys.queue(), 0, -1).stream()
+                .filter(owner -> {
+                    String ticket = redis.hget(keys.tickets(), owner);
+                    return ticket != null && halfHoursLeft(ticket) > 0;
+                })
+                .toList();
+    }
+
+    /** A reply without what depends on the moment. Who watches behind many others is for the rest of the script to say. */
+    private static String kind(Object reply, boolean farBehind) {
+        if (!(reply instanceof List<?> parts)) {
+            return String.valueOf(reply);
+        }
+        return parts.get(0)
+                + (parts.get(0).equals("waiting") && !farBehind ? " and watches: " + (parts.size() > 1) : "");
+    }
+
+    private static long counter(LockKeys keys) {
+        String counter = redis.get(keys.counter());
+        return counter == null ? 0 : Long.parseLong(counter);
+    }
+
+    private static Map<String, Long> tokens(LockKeys keys) {
+        Map<String, Long> tokens = new TreeMap<>();
+        holders(keys).forEach((owner, packed) -> tokens.put(owner, Long.parseLong(packed.split(" ")[1])));
+        return tokens;
+    }
+
+    private static Map<String, String> holders(LockKeys keys) {
+        Map<String, String> holders = new TreeMap<>(redis.hgetAll(keys.lock()));
+        holders.remove("holdfast");
+        holders.values().removeIf(packed -> halfHoursLeft(packed) == 0);
+        return holders;
+    }
+
+    /** Holders and tickets without their moments and tokens. */
+    private static String state(LockKeys keys) {
+        Map<String, String> holders = holders(keys);
+        holders.replaceAll((owner, packed) ->
+                halfHoursLeft(packed) + " " + String.join(" ", select(packed.split(" ", 9), 2, 3, 4, 5, 7, 8)));
+        Map<String, String> tickets = new TreeMap<>();
+        for (String owner : line(keys)) {
+            String packed = redis.hget(keys.tickets(), owner);
+            tickets.put(
+                    owner,
+                    halfHoursLeft(packed) + " " + String.join(" ", select(packed.split(" ", 8), 1, 2, 3, 4, 6, 7)));
+        }
+        return "held by " + holders + " for " + left(keys.lock()) + ", in line " + line(keys) + " with " + tickets
+                + " for " + left(keys.queue()) + " and " + left(keys.tickets());
+    }
+
+    private static String[] select(String[] parts, int... which) {
+        return Arrays.stream(which).mapToObj(i -> parts[i]).toArray(String[]::new);
+    }
+
+    /** Of a packed holder or ticket. */
+    private static long halfHoursLeft(String packed) {
+        long expires = Long.parseLong(packed.substring(0, packed.indexOf(' ')));
+        return Math.round((expires - System.currentTimeMillis() * 1000) / 1.8e9);
+    }
+
+    private static String left(String key) {
+        long millis = redis.pttl(key);
+        return millis < 1000 ? "a moment" : Math.round(millis / 1.8e6) + " half hours";
+    }
+
+    /** What was published about a lock, without tokens and times. */
+    private List<String> said(LockKeys keys) {
+        redis.publish(HEARD.get(0), "end of " + keys.lock());
+        await().until(() -> messages.contains(HEARD.get(0) + " end of " + keys.lock()));
+        return messages.stream()
+                .filter(message -> message.endsWith(" " + keys.lock()) && !message.contains(" end of "))
+                .map(message -> String.join(" ", select(message.split(" "), 0, 1, 2)))
+                .toList();
+    }
+
+    private static String whole(Script script) {
+        return new String(script.text(), StandardCharsets.UTF_8);
+    }
+
+    private static String withoutUsualCases(Script script) {
+        String own = resource(script.name().toLowerCase(java.util.Locale.ROOT) + ".lua");
+        int body = own.indexOf('\n') + 1;
+        return own.substring(0, body)
+                + String.join(
+                        "",
+                        Stream.of("basics.lua", "lock.lua", "request.lua")
+                                .map(UsualCasesTest::resource)
+                                .toList())
+                + own.substring(body);
+    }
+
+    private static String resource(String file) {
+        try (InputStream in = Script.class.getResourceAsStream(file)) {
+            return new String(in.readAllBytes(), StandardCharsets.UTF_8);
+        } catch (IOException e) {
+            throw new IllegalStateException(e);
+        }
+    }
+}
