@@ -6,6 +6,8 @@ local COUNTER_LIFE_MILLIS = 7 * 24 * 3600 * 1000
 -- How many in line watch the holder's deadline, and by how much later than the one before.
 local WATCHERS = 8
 local WATCHER_STAGGER_MICROS = 100000
+-- After what part of a ttl the next heartbeat has come, at the latest.
+local HEARTBEAT = 0.4
 
 local time = redis.call('TIME')
 local now = tonumber(time[1]) * 1000000 + tonumber(time[2])
@@ -38,12 +40,6 @@ end
 -- In a cluster, where channels are given with an open end ('…@'), each server has one of its own for a client.
 local function channel_here(channel)
     return string.sub(channel, -1) == '@' and channel .. redis.call('CLUSTER', 'MYID') or channel
-end
-
--- Whether anybody listens to a channel at this server. A client without the right to ask is one that reaches nobody.
-local function is_heard(channel)
-    local listeners = redis.pcall('PUBSUB', 'NUMSUB', channel)
-    return not listeners.err and listeners[2] > 0
 end
 
 -- The owner who has a lock alone, and its packed holder; nil if there is none, there are several, or the key is not ours.

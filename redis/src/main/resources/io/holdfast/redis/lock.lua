@@ -196,13 +196,11 @@ local function join(walk, demand)
     walk.smallest = math.min(walk.smallest, demand.total)
 end
 
-local function grant(lock, owner, demand, expires)
-    local token = mint(lock.counter)
+local function grant(lock, owner, demand, expires, token)
     write_holder(lock, owner, {
         expires = expires, token = token, mode = demand.mode, count = demand.count, total = demand.total,
         ttl = demand.ttl, since = text(now), channel = demand.channel, origin = demand.origin
     })
-    return token
 end
 
 -- Lets in from the line whoever fits, each with a message on its client's channel, but for the owner 'me', who reads it in
@@ -228,8 +226,9 @@ local function advance(lock, me)
             elseif owner ~= me and not heard({ ticket.channel })[1] then
                 passed = passed + 1
             else
+                local token = mint(lock.counter)
                 remove_ticket(lock, owner)
-                local token = grant(lock, owner, ticket, ticket.expires)
+                grant(lock, owner, ticket, ticket.expires, token)
                 if owner ~= me then
                     publish(ticket.channel, 'granted ' .. owner .. ' ' .. text(token) .. ' ' .. lock.key)
                 end
@@ -262,8 +261,8 @@ local function first_alive(lock, many, me)
         end
         from = from + #live
         chunk = math.min(2 * chunk, 128)
-        for i, is_heard in ipairs(#live > 0 and heard(channels) or {}) do
-            if is_heard or live[i].owner == me then
+        for i, listens in ipairs(#live > 0 and heard(channels) or {}) do
+            if listens or live[i].owner == me then
                 found[#found + 1] = live[i]
             end
         end
@@ -296,13 +295,13 @@ local function tell_watchers(lock)
     local left = time_left(lock)
     -- The tickets live as long as the last of them, and nobody's expiry is further away than its ttl: mostly this tells that
     -- nobody has to be told.
-    if redis.call('PTTL', lock.tickets) * 1000 * 0.4 <= left then
+    if redis.call('PTTL', lock.tickets) * 1000 * HEARTBEAT <= left then
         return
     end
     local alive = first_alive(lock, WATCHERS, nil)
     for place = 1, math.min(WATCHERS, #alive) do
         local ticket = alive[place]
-        if ticket.expires - 0.6 * ticket.ttl > now + left then
+        if ticket.expires - (1 - HEARTBEAT) * ticket.ttl > now + left then
             publish(ticket.channel, 'watch ' .. ticket.owner .. ' ' .. text(left + (place - 1) * WATCHER_STAGGER_MICROS)
                 .. ' ' .. lock.key)
         end

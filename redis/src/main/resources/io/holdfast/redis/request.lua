@@ -15,5 +15,7 @@ local function take(lock, owner, demand)
     if others_wait or not admits(walk, demand) then
         return nil
     end
-    return grant(lock, owner, demand, now + demand.ttl)
+    local token = mint(lock.counter)
+    grant(lock, owner, demand, now + demand.ttl, token)
+    return token
 end

@@ -3,7 +3,7 @@
 if redis.call('EXISTS', KEYS[1], KEYS[2], KEYS[3]) == 0 then
     local time = redis.call('TIME')
     local micros = tonumber(time[1]) * 1000000 + tonumber(time[2])
-    -- As in lock.lua.
+    -- As in basics.lua.
     local week = 7 * 24 * 3600 * 1000
     local clock = string.format('%.0f', micros)
     local token = clock

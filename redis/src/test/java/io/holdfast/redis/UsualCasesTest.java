@@ -1,6 +1,8 @@
 package io.holdfast.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.within;
+import static org.assertj.core.api.InstanceOfAssertFactories.LIST;
 
 import java.io.IOException;
 import java.io.InputStream;
@@ -16,6 +18,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 import redis.clients.jedis.JedisPubSub;
@@ -53,6 +56,31 @@ class UsualCasesTest extends RedisTest {
         await().until(() -> ((List<?>) command("PUBSUB", "CHANNELS", "usual:*")).size() == HEARD.size());
     }
 
+    @Test
+    void areThoseOfALockThatIsTakenAndReleasedJoinedAndHandedOn() {
+        LockKeys keys = keys(name());
+        List<String> first = demand("first", "x", TTLS.get(0), HEARD.get(0));
+        List<String> second = demand("second", "x", TTLS.get(0), HEARD.get(1));
+
+        assertThat(usually(Script.ENQUEUE, keys, first)).asInstanceOf(LIST).startsWith("held");
+        assertThat(usually(Script.ENQUEUE, keys, second)).asInstanceOf(LIST).startsWith("waiting");
+        assertThat(usually(Script.RELEASE, keys, List.of("first", "0"))).isEqualTo(1L);
+        assertThat(holder(keys)).isEqualTo("second");
+        assertThat(usually(Script.RELEASE, keys, List.of("second", "0"))).isEqualTo(1L);
+        assertThat(usually(Script.ATTEMPT, keys, first)).asInstanceOf(LIST).startsWith("held");
+    }
+
+    /** By a script that ends with its usual cases. */
+    private static Object usually(Script script, LockKeys keys, List<String> arguments) {
+        String whole = whole(script);
+        String usual = whole.substring(0, whole.indexOf(resource("lock.lua")));
+        return redis.eval(usual + "return 'not usual'", keys.all(), arguments);
+    }
+
+    private static List<String> demand(String owner, String mode, String ttl, String channel) {
+        return List.of(owner, mode, "1", mode.equals("p") ? "3" : "1", ttl, channel, "here");
+    }
+
     @ParameterizedTest
     @ValueSource(longs = {1, 2, 3, 4})
     void doWhatTheRestOfTheScriptWouldDo(long seed) {
@@ -62,6 +90,7 @@ class UsualCasesTest extends RedisTest {
         List<String> history = new ArrayList<>();
         int queued = 0;
         int handedOn = 0;
+        long apart = 0;
         for (int i = 0; i < STEPS; i++) {
             Step step = Step.random(random, holder(whole));
             history.add(step.toString());
@@ -70,9 +99,11 @@ class UsualCasesTest extends RedisTest {
             long minted = counter(whole);
             boolean farBehind = redis.zcard(whole.queue()) >= WATCHERS;
 
-            Object byWhole = redis.eval(whole(step.script), whole.all(), step.arguments);
-            Object byPlain = redis.eval(withoutUsualCases(step.script), plain.all(), step.arguments);
+            long started = System.nanoTime();
+            Object byWhole = reply(whole(step.script), whole, step);
+            Object byPlain = reply(withoutUsualCases(step.script), plain, step);
 
+            apart = Math.max(apart, System.nanoTime() - started);
             if (step.arguments.contains("5000")) {
                 long since = System.nanoTime();
                 await().until(() -> System.nanoTime() - since > LONGER_THAN_MILLISECONDS.toNanos());
@@ -80,6 +111,9 @@ class UsualCasesTest extends RedisTest {
             String story = "seed " + seed + ": " + String.join("\n", history);
             if (step.script != Script.WITHDRAW) { // which also counts tickets that have lapsed
                 assertThat(kind(byWhole, farBehind)).as(story).isEqualTo(kind(byPlain, farBehind));
+                assertThat(watchesInMicros(byWhole, farBehind))
+                        .as(story)
+                        .isCloseTo(watchesInMicros(byPlain, farBehind), within(50_000 + apart / 1000));
             }
             assertThat(state(whole)).as(story).isEqualTo(state(plain));
             assertThat(tokens(whole))
@@ -101,6 +135,11 @@ class UsualCasesTest extends RedisTest {
         assertThat(said(whole)).isNotEmpty().isEqualTo(said(plain));
     }
 
+    private static Object reply(String text, LockKeys keys, Step step) {
+        Object reply = redis.eval(text, keys.all(), step.arguments);
+        return step.script == Script.RENEW ? ((List<?>) reply).get(0) : reply;
+    }
+
     private record Step(Script script, List<String> arguments) {
 
         /** Mostly what clients do: queue, and release what they hold. */
@@ -110,16 +149,18 @@ class UsualCasesTest extends RedisTest {
             if (dice < 11) {
                 boolean exclusive = random.nextInt(4) > 0;
                 String mode = exclusive ? "x" : random.nextBoolean() ? "s" : "p";
-                String total = mode.equals("p") ? "3" : "1";
                 String channel = random.nextInt(8) == 0 ? UNHEARD : HEARD.get(random.nextInt(HEARD.size()));
                 String ttl = TTLS.get(random.nextInt(TTLS.size()));
                 Script script = dice < 9 ? Script.ENQUEUE : Script.ATTEMPT;
-                return new Step(script, List.of(owner, mode, "1", total, ttl, channel, "here"));
+                return new Step(script, demand(owner, mode, ttl, channel));
             }
             if (dice == 19 && random.nextInt(10) == 0) {
                 return new Step(Script.RAISE, List.of(String.valueOf(System.currentTimeMillis() * 1000 + 60_000_000)));
             }
-            if (dice < 19) {
+            if (dice == 18) {
+                return new Step(Script.RENEW, List.of(owner, TTLS.get(0), HEARD.get(random.nextInt(HEARD.size()))));
+            }
+            if (dice < 18) {
                 String linger = random.nextInt(10) == 0 ? "5000" : "0";
                 return new Step(Script.RELEASE, List.of(random.nextInt(8) == 0 ? owner : holder, linger));
             }
@@ -151,6 +192,15 @@ class UsualCasesTest extends RedisTest {
         }
         return parts.get(0)
                 + (parts.get(0).equals("waiting") && !farBehind ? " and watches: " + (parts.size() > 1) : "");
+    }
+
+    private static long watchesInMicros(Object reply, boolean farBehind) {
+        return reply instanceof List<?> parts
+                        && parts.size() > 1
+                        && parts.get(0).equals("waiting")
+                        && !farBehind
+                ? Long.parseLong(String.valueOf(parts.get(1)))
+                : 0;
     }
 
     private static long counter(LockKeys keys) {
