@@ -8,12 +8,19 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
 import java.util.OptionalDouble;
+import java.util.stream.Collectors;
 
 /** The results of {@code bench/micro}; empty if it was not run. */
 record Micro(List<Run> runs) {
 
-    /** One benchmark: nanoseconds per operation, and how sure that is. */
-    record Run(String benchmark, Object threads, OptionalDouble nanos, OptionalDouble error) {}
+    /**
+     * One benchmark.
+     *
+     * @param parameters as a reader understands them, or empty
+     * @param nanos per operation
+     * @param error how sure that is
+     */
+    record Run(String benchmark, String parameters, Object threads, OptionalDouble nanos, OptionalDouble error) {}
 
     /** @param file as JMH writes it: a list */
     static Micro read(Path file) throws IOException {
@@ -28,7 +35,13 @@ record Micro(List<Run> runs) {
     private static Run run(Map<?, ?> run) {
         Map<?, ?> metric = (Map<?, ?>) run.get("primaryMetric");
         String name = ((String) run.get("benchmark")).replaceFirst("io\\.holdfast\\.[a-z]+\\.", "");
-        return new Run(name, run.get("threads"), number(metric.get("score")), number(metric.get("scoreError")));
+        String parameters = run.get("params") instanceof Map<?, ?> named
+                ? named.entrySet().stream()
+                        .map(parameter -> parameter.getKey() + " " + parameter.getValue())
+                        .collect(Collectors.joining(", "))
+                : "";
+        return new Run(
+                name, parameters, run.get("threads"), number(metric.get("score")), number(metric.get("scoreError")));
     }
 
     private static OptionalDouble number(Object value) {
@@ -46,11 +59,12 @@ record Micro(List<Run> runs) {
     String table() {
         StringBuilder table =
                 new StringBuilder("## Micro\n\nWhat the library itself costs, by JMH: one operation is one"
-                        + " acquisition and its release, unless its name says otherwise.\n\n| benchmark | threads | time | error |\n"
-                        + "|---|---|---|---|\n");
+                        + " acquisition and its release, unless its name says otherwise.\n\n| benchmark | with | threads | time | error |\n"
+                        + "|---|---|---|---|---|\n");
         for (Run run : runs) {
-            table.append("| %s | %s | %s | ± %s |\n"
-                    .formatted(run.benchmark(), run.threads(), text(run.nanos()), text(run.error())));
+            table.append("| %s | %s | %s | %s | ± %s |\n"
+                    .formatted(
+                            run.benchmark(), run.parameters(), run.threads(), text(run.nanos()), text(run.error())));
         }
         return table.append('\n').toString();
     }

@@ -14,6 +14,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
+import java.util.IntSummaryStatistics;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -92,8 +93,8 @@ final class PerformancePage {
                 goals.stream().filter(goal -> goal.reached().isPresent()).count();
         line("## Goals");
         line("");
-        line("Set before anything was measured; ratios within one run. " + met + " of " + goals.size() + " are met"
-                + (measured < goals.size() ? ", " + (goals.size() - measured) + " were not measured" : "") + ".");
+        line("Set before anything was measured. " + met + " of " + goals.size() + " are met"
+                + (measured < goals.size() ? "; not measured: " + (goals.size() - measured) : "") + ".");
         line("");
         line("| | goal | | reached | |");
         line("|---|---|---|---|---|");
@@ -127,6 +128,8 @@ final class PerformancePage {
             runs.forEach(run -> line(contended ? contendedRow(run) : freeRow(run)));
             floorRow(store, scenario);
             line("");
+            line(rounds(runs));
+            line("");
         }
         Bars bars = new Bars(List.of(), scenario == Scenario.FREE ? Text::micros : Text::number, 250).logarithmic();
         Figure figure = scenario == Scenario.FREE ? Figure.CYCLE_P50 : Figure.RATE;
@@ -139,6 +142,12 @@ final class PerformancePage {
                         ? "Median of acquire and release, shorter is better, logarithmic"
                         : "Acquisitions per second, longer is better, logarithmic",
                 bars);
+    }
+
+    private static String rounds(List<Summary> runs) {
+        IntSummaryStatistics rounds =
+                runs.stream().mapToInt(Summary::rounds).summaryStatistics();
+        return "Rounds: " + rounds.getMin() + (rounds.getMin() < rounds.getMax() ? " to " + rounds.getMax() : "") + ".";
     }
 
     private String freeRow(Summary run) {

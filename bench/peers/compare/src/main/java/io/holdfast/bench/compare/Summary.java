@@ -29,6 +29,10 @@ final class Summary {
         return byRun.values().stream().map(Summary::new).toList();
     }
 
+    int rounds() {
+        return rounds.size();
+    }
+
     String store() {
         return rounds.get(0).store();
     }
