@@ -9,7 +9,7 @@ import org.junit.jupiter.api.Nested;
  * class RedisConformanceTest extends LockStoreContract {
  *     @Override
  *     public StoreFactory store() {
- *         return RedisStore.at(server.address());
+ *         return new RedisStores().store(StoreUri.parse(server.uri()));
  *     }
  * }
  * }</pre>
