@@ -34,8 +34,8 @@ import picocli.CommandLine.Parameters;
         description = {
             "%nOn a store of yours it starts worker processes here, kills and pauses them and disturbs the network between"
                     + " them and the store. With --local it starts real servers and does everything to them, too."
-                    + " Exit code: 0 if nothing was broken beyond what the store's page admits, 1 if something was or could"
-                    + " not be judged."
+                    + " Exit code: 0 if nothing was broken beyond what the store's page admits, 1 if something was"
+                    + " or could not be judged."
         },
         optionListHeading = "%nOptions:%n",
         parameterListHeading = "%nArguments:%n",
