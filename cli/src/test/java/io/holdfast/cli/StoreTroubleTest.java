@@ -10,6 +10,7 @@ import java.net.ServerSocket;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.ServiceLoader;
 import java.util.stream.Stream;
@@ -43,11 +44,11 @@ class StoreTroubleTest {
     @ParameterizedTest
     @MethodSource("unreachable")
     void aStoreThatIsNotThereIsSaidInOneLine(String store) {
-        for (String[] arguments :
-                new String[][] {{"ls", "--store", store}, {"run", "--store", store, "-n", "job", "--", "touch", "ran"}
-                }) {
-            var failed = HoldfastProcess.start(directory, Map.of(), arguments);
+        var looking = HoldfastProcess.start(directory, Map.of(), "ls", "--store", store);
+        var running =
+                HoldfastProcess.start(directory, Map.of(), "run", "--store", store, "-n", "job", "--", "touch", "ran");
 
+        for (HoldfastProcess failed : List.of(looking, running)) {
             assertThat(failed.exitCode()).as(failed.err()).isEqualTo(69);
             assertThat(failed.out()).isEmpty();
             assertThat(failed.err()).startsWith("holdfast: ").hasLineCount(1);

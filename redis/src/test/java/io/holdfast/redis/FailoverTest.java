@@ -27,6 +27,7 @@ import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import redis.clients.jedis.RedisClient;
 
@@ -214,6 +215,7 @@ class FailoverTest {
     }
 
     @Test
+    @Tag("full")
     void aDeadShardDelaysNobodyElseAndItsReplicaTakesOver() throws Exception {
         RedisCluster cluster = clusterWithReplicas();
         Holdfast client = client(clusterUri(cluster));
@@ -300,6 +302,7 @@ class FailoverTest {
     }
 
     @Test
+    @Tag("full")
     void viewsAndPruningOfAClusterGoOnAfterAFailover() throws Exception {
         RedisCluster cluster = clusterWithReplicas();
         Holdfast holder = client(clusterUri(cluster));

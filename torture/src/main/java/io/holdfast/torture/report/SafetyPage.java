@@ -7,6 +7,7 @@ import io.holdfast.torture.stand.LocalStore;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.LocalDate;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
@@ -20,26 +21,27 @@ import java.util.stream.Collectors;
 public final class SafetyPage {
 
     private final List<CellSummary> summaries;
+    private final LocalDate today;
     private final StringBuilder text = new StringBuilder();
 
-    private SafetyPage(List<CellSummary> summaries) {
+    private SafetyPage(List<CellSummary> summaries, LocalDate today) {
         this.summaries = summaries;
+        this.today = today;
     }
 
     public static void write(List<CellSummary> summaries, Path file) throws IOException {
-        Files.writeString(file, text(summaries));
+        Files.writeString(file, text(summaries, LocalDate.now()));
     }
 
-    static String text(List<CellSummary> summaries) {
-        return new SafetyPage(summaries).page();
+    static String text(List<CellSummary> summaries, LocalDate today) {
+        return new SafetyPage(summaries, today).page();
     }
 
     private String page() {
         line("# How safe the stores are, as measured");
         line("");
-        line(
-                "Written by `holdfast torture`, not by hand; see [torture.md](torture.md) for how to run it and how a history is"
-                        + " judged.");
+        line("Written by `holdfast torture` on " + today
+                + ", not by hand; see [torture.md](torture.md) for how to run it and" + " how a history is judged.");
         line("");
         figures();
         line("");

@@ -10,6 +10,7 @@ import io.holdfast.torture.stand.LocalStore;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.LocalDate;
 import java.util.Arrays;
 import java.util.EnumMap;
 import java.util.List;
@@ -75,7 +76,7 @@ class ReportTest {
 
     @Test
     void thePageShowsBreachesLimitsAndWhatWasNotRun() {
-        String page = SafetyPage.text(List.of(
+        List<CellSummary> summaries = List.of(
                 summary("redis", "pause", Promise.EXCLUSION),
                 summary("redis", "server-wipe", Promise.EXCLUSION),
                 new CellSummary(
@@ -90,9 +91,12 @@ class ReportTest {
                         0,
                         Counts.Writes.NONE,
                         Counts.Writes.NONE,
-                        List.of())));
+                        List.of()));
+
+        String page = SafetyPage.text(summaries, LocalDate.of(2026, 2, 3));
 
         assertThat(page)
+                .contains("on 2026-02-03")
                 .contains("| pause | **BROKEN** (3) | ✓ |")
                 .contains("| server-wipe | limit (3) | ✓ |")
                 .contains("(stores/redis.md)")
