@@ -3,6 +3,7 @@ package io.holdfast.etcd;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
@@ -15,6 +16,12 @@ final class Etcdctl {
     Etcdctl(String endpoint, String... options) {
         start = new ArrayList<>(List.of("etcdctl", "--endpoints", endpoint));
         start.addAll(List.of(options));
+    }
+
+    /** A new lease, as keys name it: without the leading zeros etcdctl writes. */
+    String newLease(Duration ttl) {
+        String id = run("lease", "grant", String.valueOf(ttl.toSeconds())).split(" ")[1];
+        return Long.toHexString(Long.parseUnsignedLong(id, 16));
     }
 
     /** Runs to its end and returns what it printed. */

@@ -439,13 +439,9 @@ class FaultsTest {
         }
     }
 
-    private static String newLease(Duration ttl) {
-        return etcdctl.run("lease", "grant", String.valueOf(ttl.toSeconds())).split(" ")[1];
-    }
-
     @Test
     void p7AWaiterThatWasCutOffLeavesNoKeyOnALeaseOfTheUsersThatLivesOn() {
-        String lease = newLease(SHORT);
+        String lease = etcdctl.newLease(SHORT);
         try (TestClient keeping = TestClient.of("etcd://127.0.0.1:" + server.port() + "?lease=" + lease);
                 TestClient cutOff = TestClient.of("etcd://127.0.0.1:" + proxy.port() + "?timeout=1s&lease=" + lease)) {
             keeping.grant(keeping.request(name + "-kept", Demand.exclusive(), SHORT));
@@ -463,7 +459,7 @@ class FaultsTest {
 
     @Test
     void p7ClosingLeavesNothingInDoubtOnALeaseOfTheUsers() {
-        String lease = newLease(Duration.ofMinutes(1));
+        String lease = etcdctl.newLease(Duration.ofMinutes(1));
         try (TestClient closing = TestClient.of("etcd://127.0.0.1:" + proxy.port() + "?timeout=1s&lease=" + lease)) {
             closing.release(closing.grant(name));
             proxy.dropReplies();

@@ -366,7 +366,7 @@ class LineTest {
 
     @Test
     void aLeaseOfTheUsersIsKeptAliveAndSurvivesTheClient() {
-        String lease = etcdctl.run("lease", "grant", "5").split(" ")[1];
+        String lease = etcdctl.newLease(Duration.ofSeconds(5));
         String uri = "etcd://127.0.0.1:" + server.port() + "?lease=" + lease;
         try (TestClient three = TestClient.of(uri);
                 TestClient four = TestClient.of(uri)) {
