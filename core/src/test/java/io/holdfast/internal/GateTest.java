@@ -63,6 +63,32 @@ class GateTest {
         assertThat(gate.proceed(reader)).isFalse();
     }
 
+    @Test
+    void oneWhoWasCalledInVainIsCalledAgain() {
+        Visitor first = inside();
+        Visitor patient = waiting();
+        Visitor overtaking = overtake(first);
+        assertThat(gate.proceed(patient)).isFalse();
+
+        gate.leave(overtaking);
+
+        assertThat(patient.calls).isEqualTo(2);
+    }
+
+    @Test
+    void oneWhoWasCalledAndGivesUpPassesTheCallOn() {
+        Visitor first = inside();
+        Visitor impatient = waiting();
+        Visitor next = waiting();
+        gate.leave(first);
+        assertThat(impatient.calls).isEqualTo(1);
+        assertThat(next.calls).isZero();
+
+        gate.withdraw(impatient);
+
+        assertThat(next.calls).isEqualTo(1);
+    }
+
     private Visitor overtake(Visitor before) {
         Visitor overtaking = new Visitor();
         gate.leave(before);
@@ -84,6 +110,8 @@ class GateTest {
 
     private static final class Visitor extends Gate.Entry<Object> {
 
+        private int calls;
+
         Visitor() {
             this(Demand.exclusive());
         }
@@ -93,7 +121,9 @@ class GateTest {
         }
 
         @Override
-        void wake() {}
+        void wake() {
+            calls++;
+        }
 
         @Override
         boolean accepts(Object warm) {
