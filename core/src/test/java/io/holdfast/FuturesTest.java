@@ -54,9 +54,13 @@ class FuturesTest {
             CompletableFuture<Loss> told = new CompletableFuture<>();
             client.lock("orders").acquire().onLost(told::complete);
             int moreThanThreads = 4 * Runtime.getRuntime().availableProcessors() + 4;
+            // Nothing is answered before all continuations are there: one that comes late would run, and block, here.
+            CountDownLatch continued = new CountDownLatch(1);
+            client.store.beforeAnswer = () -> awaitQuietly(continued);
             for (int i = 0; i < moreThanThreads; i++) {
                 client.lock("blocked-" + i).acquireAsync().thenRun(() -> awaitQuietly(unblock));
             }
+            continued.countDown();
             await().until(() -> client.holdfast.locks("blocked-").size() == moreThanThreads);
             client.store.network = FaultyStore.Network.DOWN;
 
