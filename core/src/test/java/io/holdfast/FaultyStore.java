@@ -40,6 +40,7 @@ final class FaultyStore implements QueueingStore, DowngradingStore {
     volatile Consumer<Request> afterAsk = request -> {};
     volatile Runnable beforeRelease = () -> {};
     volatile Runnable beforeClose = () -> {};
+    volatile Consumer<String> beforeLane = name -> {};
     /** Attempts and requests for a place in line, whether they arrived or not. */
     final AtomicInteger asks = new AtomicInteger();
     /** Releases that were answered. */
@@ -70,6 +71,12 @@ final class FaultyStore implements QueueingStore, DowngradingStore {
     @Override
     public Answer enqueue(Request request, TicketListener listener, Deadline deadline) {
         return ask(request, () -> inner.enqueue(request, listener, deadline));
+    }
+
+    @Override
+    public String lane(String name) {
+        beforeLane.accept(name);
+        return inner.lane(name);
     }
 
     @Override

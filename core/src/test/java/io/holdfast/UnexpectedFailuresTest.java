@@ -3,12 +3,14 @@ package io.holdfast;
 import static io.holdfast.ManualClient.TTL;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.assertj.core.api.Assertions.tuple;
 import static org.awaitility.Awaitility.await;
 
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.Grant;
 import io.holdfast.spi.StoreContext;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -17,9 +19,12 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.MethodSource;
 
 @DisplayName("What a store or an executor should never throw")
 @Timeout(60)
@@ -182,13 +187,18 @@ class UnexpectedFailuresTest {
         }
     }
 
-    @Test
+    static Stream<RuntimeException> refusals() {
+        return Stream.of(new RejectedExecutionException("full"), new IllegalStateException("a bug in an executor"));
+    }
+
+    @ParameterizedTest
+    @MethodSource("refusals")
     @DisplayName("P7 a future completes though the executor takes no callback")
-    void futureCompletesThoughTheExecutorTakesNoCallback() {
+    void futureCompletesThoughTheExecutorTakesNoCallback(RuntimeException refusal) {
         AtomicBoolean took = new AtomicBoolean();
         try (ManualClient client = new ManualClient(builder -> builder.executor(task -> {
             if (took.getAndSet(true)) {
-                throw new RejectedExecutionException("takes one task only");
+                throw refusal;
             }
             CompletableFuture.runAsync(task);
         }))) {
@@ -198,21 +208,73 @@ class UnexpectedFailuresTest {
         }
     }
 
-    @Test
-    @DisplayName("P5 a holder is told of a loss though the executor takes no callback")
-    void holderIsToldOfALossThoughTheExecutorTakesNoCallback() throws InterruptedException {
+    @ParameterizedTest
+    @MethodSource("refusals")
+    @DisplayName("P7 a future fails though the executor takes no further step of it")
+    void futureFailsThoughTheExecutorTakesNoFurtherStepOfIt(RuntimeException refusal) {
+        AtomicBoolean refuses = new AtomicBoolean();
         try (ManualClient client = new ManualClient(builder -> builder.executor(task -> {
-            throw new RejectedExecutionException("takes nothing");
+            if (refuses.get()) {
+                throw refusal;
+            }
+            CompletableFuture.runAsync(task);
         }))) {
+            Grant elsewhere = client.holdElsewhere("orders");
+            CompletableFuture<Lease> waiting = client.lock("orders").acquireAsync();
+            await().until(() -> !client.lock("orders").inspect().waiters().isEmpty());
+            refuses.set(true);
+
+            client.store.inner().release(elsewhere, Duration.ZERO, Deadline.after(client.time, TTL));
+
+            assertThat(waiting).failsWithin(Duration.ofSeconds(10));
+            await().until(() -> !client.isHeld("orders"));
+        }
+    }
+
+    @ParameterizedTest
+    @MethodSource("refusals")
+    @DisplayName("P5 every holder is told of its loss though the executor takes no callback and no event")
+    void everyHolderIsToldOfItsLossThoughTheExecutorTakesNothing(RuntimeException refusal) throws InterruptedException {
+        try (ManualClient client =
+                new ManualClient(builder -> builder.listener(event -> {}).executor(task -> {
+                    throw refusal;
+                }))) {
             List<Loss> losses = new CopyOnWriteArrayList<>();
-            Lease lease = client.lock("orders").acquire();
-            lease.onLost(losses::add);
+            for (String name : List.of("orders", "stock")) {
+                client.lock(name).acquire().onLost(losses::add);
+            }
             client.store.network = FaultyStore.Network.DOWN;
 
             client.time.advance(TTL);
 
-            await().untilAsserted(
-                            () -> assertThat(losses).extracting(Loss::reason).containsExactly(LossReason.EXPIRED));
+            await().untilAsserted(() -> assertThat(losses)
+                    .extracting(Loss::name, Loss::reason)
+                    .containsExactlyInAnyOrder(
+                            tuple("orders", LossReason.EXPIRED), tuple("stock", LossReason.EXPIRED)));
+        }
+    }
+
+    @Test
+    @DisplayName("P2 a lease whose renewal cannot even be started does not keep the others from being renewed")
+    void leaseWhoseRenewalCannotBeStartedDoesNotKeepTheOthersFromBeingRenewed() throws InterruptedException {
+        try (ManualClient client = new ManualClient()) {
+            List<Lease> leases = new ArrayList<>();
+            for (int i = 0; i < 8; i++) {
+                leases.add(client.lock("orders-" + i).acquire());
+            }
+            Lease stuck = leases.remove(4);
+            AtomicInteger tries = new AtomicInteger();
+            client.store.beforeLane = name -> {
+                if (name.equals(stuck.name()) && tries.incrementAndGet() < 3) {
+                    missingClass();
+                }
+            };
+
+            client.passUntil(TTL.dividedBy(30), () -> tries.get() >= 3);
+            client.passUntil(TTL.dividedBy(30), () -> stuck.remaining().compareTo(TTL.dividedBy(2)) > 0);
+
+            assertThat(leases).allMatch(Lease::isValid);
+            assertThat(stuck.isValid()).isTrue();
         }
     }
 

@@ -4,7 +4,6 @@ import io.holdfast.internal.Acquisition.Patience;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.StoreContext.Alarm;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
@@ -70,7 +69,7 @@ final class AsyncDriver<T> extends CompletableFuture<T> implements Runnable {
         if (wakes.getAndIncrement() == 0) {
             try {
                 client.tasks().execute(this);
-            } catch (RejectedExecutionException e) {
+            } catch (RuntimeException e) { // full, or whatever else a user's executor throws
                 acquisition.abandon("the client's executor takes no more work");
                 completeExceptionally(
                         client.isClosed() ? client.closed(acquisition.terms().name()) : e);

@@ -374,7 +374,7 @@ public final class Client implements Holdfast {
         void run(Runnable call) {
             try {
                 usual.execute(call);
-            } catch (RejectedExecutionException full) {
+            } catch (RuntimeException full) { // or whatever else a user's executor throws
                 try {
                     own.execute(call);
                 } catch (RejectedExecutionException closed) {

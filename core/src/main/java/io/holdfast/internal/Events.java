@@ -7,7 +7,6 @@ import java.lang.System.Logger.Level;
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -47,7 +46,7 @@ final class Events {
         if (pending.getAndIncrement() == 0) {
             try {
                 executor.execute(() -> drain(this::tell));
-            } catch (RejectedExecutionException e) {
+            } catch (RuntimeException e) { // full, or whatever else a user's executor throws
                 LOG.log(Level.WARNING, "Events are not delivered: the executor takes no work", e);
                 drain(unheard -> {});
             }

@@ -10,6 +10,8 @@ import io.holdfast.spi.RenewalAnswer;
 import io.holdfast.spi.RenewalRequest;
 import io.holdfast.spi.StoreContext.Timer;
 import io.holdfast.spi.TimeSource;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -36,6 +38,8 @@ import org.jspecify.annotations.Nullable;
  * added after it finds no plan and makes one.
  */
 final class Keeper {
+
+    private static final Logger LOG = System.getLogger(Keeper.class.getName());
 
     private final LockStore store;
     private final TimeSource time;
@@ -108,18 +112,37 @@ final class Keeper {
         long now = time.nanoTime();
         Map<String, List<Kept>> due = new HashMap<>();
         for (Kept claim : kept.values()) {
-            if (claim.endNanos() - now <= 0) {
-                end(claim, now);
-            } else if (claim.dueNanos() - now <= claim.slackNanos() && claim.beginRequest()) {
-                due.computeIfAbsent(claim.lane(), lane -> new ArrayList<>()).add(claim);
-                plan(claim.endNanos());
-            } else {
-                // One with a request under way may be overdue: looking again sooner than its slack would spin.
-                plan(earlier(later(claim.dueNanos(), now + claim.slackNanos()), claim.endNanos()));
+            try {
+                look(claim, now, due);
+            } catch (RuntimeException | Error e) {
+                lookAgainAfter(e, claim);
             }
         }
         due.forEach(this::submit);
         afterWalk.run();
+    }
+
+    private void look(Kept claim, long now, Map<String, List<Kept>> due) {
+        if (claim.endNanos() - now <= 0) {
+            end(claim, now);
+            return;
+        }
+        if (claim.dueNanos() - now <= claim.slackNanos()) {
+            String lane = claim.lane();
+            if (claim.beginRequest()) {
+                due.computeIfAbsent(lane, none -> new ArrayList<>()).add(claim);
+                plan(claim.endNanos());
+                return;
+            }
+        }
+        // One with a request under way may be overdue: looking again sooner than its slack would spin.
+        plan(earlier(later(claim.dueNanos(), now + claim.slackNanos()), claim.endNanos()));
+    }
+
+    /** One claim's trouble, be it a bug of a store or too little memory for a thread, is not that of the others. */
+    private void lookAgainAfter(Throwable trouble, Kept claim) {
+        LOG.log(Level.ERROR, "A lease could not be looked after, trying again", trouble);
+        plan(earlier(time.nanoTime() + claim.slackNanos(), claim.endNanos()));
     }
 
     private void end(Kept claim, long now) {
@@ -133,14 +156,11 @@ final class Keeper {
     }
 
     private void submit(String lane, List<Kept> batch) {
-        boolean submitted = false;
         try {
             lanes.renewals(lane).execute(() -> renew(batch));
-            submitted = true;
-        } finally {
-            if (!submitted) {
-                batch.forEach(Kept::finishRequest);
-            }
+        } catch (RuntimeException | Error e) {
+            batch.forEach(Kept::finishRequest);
+            batch.forEach(claim -> lookAgainAfter(e, claim));
         }
     }
 
