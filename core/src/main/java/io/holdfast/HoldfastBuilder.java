@@ -69,8 +69,8 @@ public final class HoldfastBuilder {
 
     /**
      * Where asynchronous acquisitions, callbacks and listeners run; by default virtual threads, or a few daemons before
-     * Java 21. It must not run tasks on the calling thread: callbacks would hold up the engine. Callbacks it
-     * rejects run on the client's own threads.
+     * Java 21. It must not run tasks on the calling thread: callbacks would hold up the engine. What it rejects
+     * runs on the client's own threads.
      */
     public HoldfastBuilder executor(Executor newExecutor) {
         this.executor = Objects.requireNonNull(newExecutor, "executor");

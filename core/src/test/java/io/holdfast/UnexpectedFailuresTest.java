@@ -187,19 +187,47 @@ class UnexpectedFailuresTest {
         }
     }
 
-    static Stream<RuntimeException> refusals() {
-        return Stream.of(new RejectedExecutionException("full"), new IllegalStateException("a bug in an executor"));
+    @Test
+    @DisplayName("P1 a write lease does not outlive a downgrade that may have been done")
+    void writeLeaseDoesNotOutliveADowngradeThatMayHaveBeenDone() throws InterruptedException {
+        try (ManualClient client = new ManualClient()) {
+            DistributedReadWriteLock lock = client.holdfast.readWriteLock("orders");
+            Lease write = lock.writeLock().acquire();
+            client.store.beforeAnswer = () -> {
+                client.store.beforeAnswer = () -> {};
+                throw new IllegalStateException("a bug in a driver");
+            };
+
+            assertThatExceptionOfType(IllegalStateException.class).isThrownBy(() -> lock.downgrade(write));
+
+            assertThat(write.isValid()).isFalse();
+            await().until(() -> !client.isHeld("orders"));
+        }
+    }
+
+    static Stream<Throwable> refusals() {
+        return Stream.of(
+                new RejectedExecutionException("full"),
+                new IllegalStateException("a bug in an executor"),
+                new OutOfMemoryError("unable to create native thread (simulated)"));
+    }
+
+    private static void refuseIf(boolean refuses, Throwable refusal) {
+        if (refuses && refusal instanceof Error error) {
+            throw error;
+        }
+        if (refuses) {
+            throw (RuntimeException) refusal;
+        }
     }
 
     @ParameterizedTest
     @MethodSource("refusals")
     @DisplayName("P7 a future completes though the executor takes no callback")
-    void futureCompletesThoughTheExecutorTakesNoCallback(RuntimeException refusal) {
+    void futureCompletesThoughTheExecutorTakesNoCallback(Throwable refusal) {
         AtomicBoolean took = new AtomicBoolean();
         try (ManualClient client = new ManualClient(builder -> builder.executor(task -> {
-            if (took.getAndSet(true)) {
-                throw refusal;
-            }
+            refuseIf(took.getAndSet(true), refusal);
             CompletableFuture.runAsync(task);
         }))) {
             CompletableFuture<Lease> future = client.lock("orders").acquireAsync();
@@ -210,13 +238,11 @@ class UnexpectedFailuresTest {
 
     @ParameterizedTest
     @MethodSource("refusals")
-    @DisplayName("P7 a future fails though the executor takes no further step of it")
-    void futureFailsThoughTheExecutorTakesNoFurtherStepOfIt(RuntimeException refusal) {
+    @DisplayName("P4 a future that waits gets its turn though the executor takes no further step of it")
+    void futureThatWaitsGetsItsTurnThoughTheExecutorTakesNoFurtherStep(Throwable refusal) {
         AtomicBoolean refuses = new AtomicBoolean();
         try (ManualClient client = new ManualClient(builder -> builder.executor(task -> {
-            if (refuses.get()) {
-                throw refusal;
-            }
+            refuseIf(refuses.get(), refusal);
             CompletableFuture.runAsync(task);
         }))) {
             Grant elsewhere = client.holdElsewhere("orders");
@@ -226,19 +252,49 @@ class UnexpectedFailuresTest {
 
             client.store.inner().release(elsewhere, Duration.ZERO, Deadline.after(client.time, TTL));
 
-            assertThat(waiting).failsWithin(Duration.ofSeconds(10));
-            await().until(() -> !client.isHeld("orders"));
+            assertThat(waiting).succeedsWithin(Duration.ofSeconds(10)).matches(Lease::isValid);
+        }
+    }
+
+    @Test
+    @DisplayName("P7 a task runs once though the executor keeps it and throws")
+    void taskRunsOnceThoughTheExecutorKeepsItAndThrows() {
+        ManualExecutor kept = new ManualExecutor();
+        try (ManualClient client = new ManualClient(builder -> builder.executor(task -> {
+            kept.execute(task);
+            throw new OutOfMemoryError("unable to create native thread (simulated)");
+        }))) {
+            AtomicInteger told = new AtomicInteger();
+            CompletableFuture<Void> future =
+                    client.lock("orders").acquireAsync().thenRun(told::incrementAndGet);
+            assertThat(future).succeedsWithin(Duration.ofSeconds(10));
+
+            kept.runAll();
+
+            assertThat(told).hasValue(1);
+            assertThat(client.store.asks).hasValue(1);
+        }
+    }
+
+    @Test
+    @DisplayName("what a store does in the background never waits for the user's executor")
+    void storesBackgroundNeverWaitsForTheUsersExecutor() {
+        ManualExecutor busy = new ManualExecutor();
+        try (ManualClient client = new ManualClient(builder -> builder.executor(busy))) {
+            CompletableFuture<Void> done = new CompletableFuture<>();
+
+            client.store.context.background().execute(() -> done.complete(null));
+
+            assertThat(done).succeedsWithin(Duration.ofSeconds(10));
         }
     }
 
     @ParameterizedTest
     @MethodSource("refusals")
     @DisplayName("P5 every holder is told of its loss though the executor takes no callback and no event")
-    void everyHolderIsToldOfItsLossThoughTheExecutorTakesNothing(RuntimeException refusal) throws InterruptedException {
+    void everyHolderIsToldOfItsLossThoughTheExecutorTakesNothing(Throwable refusal) throws InterruptedException {
         try (ManualClient client =
-                new ManualClient(builder -> builder.listener(event -> {}).executor(task -> {
-                    throw refusal;
-                }))) {
+                new ManualClient(builder -> builder.listener(event -> {}).executor(task -> refuseIf(true, refusal)))) {
             List<Loss> losses = new CopyOnWriteArrayList<>();
             for (String name : List.of("orders", "stock")) {
                 client.lock(name).acquire().onLost(losses::add);
@@ -278,26 +334,18 @@ class UnexpectedFailuresTest {
         }
     }
 
-    @Test
-    void eventsGoOnOnceTheExecutorTakesWorkAgain() throws InterruptedException {
-        AtomicBoolean full = new AtomicBoolean(true);
+    @ParameterizedTest
+    @MethodSource("refusals")
+    void eventsAreHeardThoughTheExecutorTakesNone(Throwable refusal) throws InterruptedException {
         List<LockEvent> heard = new CopyOnWriteArrayList<>();
         try (ManualClient client =
-                new ManualClient(builder -> builder.listener(heard::add).executor(task -> {
-                    if (full.get()) {
-                        throw new RejectedExecutionException("full for a moment");
-                    }
-                    CompletableFuture.runAsync(task);
-                }))) {
-            client.lock("unheard").acquire().release();
-            full.set(false);
-
-            client.lock("heard").acquire().release();
+                new ManualClient(builder -> builder.listener(heard::add).executor(task -> refuseIf(true, refusal)))) {
+            client.lock("orders").acquire().release();
 
             await().untilAsserted(() -> assertThat(heard)
                     .filteredOn(LockEvent.Released.class::isInstance)
                     .extracting(LockEvent::name)
-                    .contains("heard"));
+                    .containsExactly("orders"));
         }
     }
 

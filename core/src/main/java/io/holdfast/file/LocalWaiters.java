@@ -74,7 +74,7 @@ final class LocalWaiters {
     private static void tell(Runnable word) {
         try {
             word.run();
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             LOG.log(System.Logger.Level.ERROR, "a ticket's listener failed", e);
         }
     }

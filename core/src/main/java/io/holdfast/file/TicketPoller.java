@@ -110,7 +110,7 @@ final class TicketPoller {
             long now = time.nanoTime();
             if (forces.isNeeded() && now - forceLookNanos >= 0) {
                 forceLookNanos = now + FORCE_LOOK_NANOS;
-                forces.look();
+                lookForForce();
             }
             long next = lookAtTickets(now);
             boolean watching = forces.isNeeded();
@@ -161,10 +161,18 @@ final class TicketPoller {
     private LockFile.Look lookAt(LockFile file) {
         try {
             return file.look(time);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             // All tickets of the client hang on this thread.
             LOG.log(System.Logger.Level.ERROR, "looking at " + file.path(), e);
             return new LockFile.Look(false, 0);
+        }
+    }
+
+    private void lookForForce() {
+        try {
+            forces.look();
+        } catch (RuntimeException | Error e) {
+            LOG.log(System.Logger.Level.ERROR, "looking for locks released by force", e);
         }
     }
 

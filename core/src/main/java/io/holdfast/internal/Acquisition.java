@@ -118,7 +118,16 @@ final class Acquisition extends Gate.Entry<Holding> {
             return over;
         } catch (RuntimeException | Error e) {
             abandon("failed: " + e.getMessage());
+            releaseUntaken();
             throw e;
+        }
+    }
+
+    /** It failed after the grant: the caller will never see the lease, so nobody else would release it. */
+    private void releaseUntaken() {
+        HeldLease untaken = takeLease();
+        if (untaken != null) {
+            untaken.release();
         }
     }
 
@@ -553,7 +562,7 @@ final class Acquisition extends Gate.Entry<Holding> {
             bell = null;
             try {
                 listening.close();
-            } catch (RuntimeException e) {
+            } catch (RuntimeException | Error e) {
                 LOG.log(Level.WARNING, "Could not stop listening for lock '" + terms.name() + "'", e);
             }
         }

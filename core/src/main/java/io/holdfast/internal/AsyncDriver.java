@@ -4,6 +4,7 @@ import io.holdfast.internal.Acquisition.Patience;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.StoreContext.Alarm;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
@@ -69,10 +70,9 @@ final class AsyncDriver<T> extends CompletableFuture<T> implements Runnable {
         if (wakes.getAndIncrement() == 0) {
             try {
                 client.tasks().execute(this);
-            } catch (RuntimeException e) { // full, or whatever else a user's executor throws
-                acquisition.abandon("the client's executor takes no more work");
-                completeExceptionally(
-                        client.isClosed() ? client.closed(acquisition.terms().name()) : e);
+            } catch (RejectedExecutionException e) {
+                acquisition.abandon("the client is closed");
+                completeExceptionally(client.closed(acquisition.terms().name()));
             }
         }
     }
@@ -118,8 +118,13 @@ final class AsyncDriver<T> extends CompletableFuture<T> implements Runnable {
         if (!undelivered.compareAndSet(lease, null)) {
             return;
         }
-        // The form may tell others of the lease, so it is made only for one who still waits.
-        boolean delivered = !isDone() && complete(form.apply(lease));
+        boolean delivered = false;
+        try {
+            // The form may tell others of the lease, so it is made only for one who still waits.
+            delivered = !isDone() && complete(form.apply(lease));
+        } catch (RuntimeException | Error e) {
+            completeExceptionally(e);
+        }
         if (!delivered && lease != null) {
             lease.release();
         }

@@ -65,8 +65,8 @@ public final class Client implements Holdfast {
     private final EarlyLosses earlyLosses = new EarlyLosses();
     private final List<ExecutorService> ownExecutors;
     private final Executor tasks;
-    private final Callbacks callbacks;
-    private final Callbacks lossCallbacks;
+    private final Executor callbacks;
+    private final Executor lossCallbacks;
     private final ClientTimer timer;
     private final Lanes lanes;
     private final LockStore store;
@@ -85,23 +85,25 @@ public final class Client implements Holdfast {
         // Apart, so that continuations of futures that block do not keep the news of a loss waiting.
         ExecutorService ownLossCallbacks = Executors.forCallbacks(threads + "loss");
         this.ownExecutors = List.of(ownTasks, ownCallbacks, ownLossCallbacks);
-        this.tasks = settings.executor().orElse(ownTasks);
-        this.callbacks = new Callbacks(settings.executor().orElse(ownCallbacks), ownCallbacks);
-        this.lossCallbacks = new Callbacks(settings.executor().orElse(ownLossCallbacks), ownLossCallbacks);
-        this.events = new Events(settings.listeners(), settings.executor().orElse(ownCallbacks));
         this.timer = new ClientTimer(settings.time(), threads + "timer");
+        Executor users = settings.executor().orElse(null);
+        this.tasks = new Handover(users, ownTasks, timer, settings.time());
+        this.callbacks = new Handover(users, ownCallbacks, timer, settings.time());
+        this.lossCallbacks = new Handover(users, ownLossCallbacks, timer, settings.time());
+        this.events = new Events(settings.listeners(), callbacks);
         this.lanes = new Lanes(threads);
-        this.store = open();
+        // The store's own work keeps locks alive: it never queues behind what the user's executor is busy with.
+        this.store = open(new Handover(null, ownTasks, timer, settings.time()));
         this.validity = new Validity(store.traits().minMargin());
         this.keeper = new Keeper(store, settings.time(), timer, lanes, settings.requestTimeout(), leaks::report);
         this.errands = new Errands(store, settings.time(), timer, lanes, settings.requestTimeout());
     }
 
-    private LockStore open() {
+    private LockStore open(Executor background) {
         try {
             return settings.store()
                     .open(new StoreContext(
-                            owners.client(), settings.clientName(), settings.time(), timer, tasks, this::lost));
+                            owners.client(), settings.clientName(), settings.time(), timer, background, this::lost));
         } catch (RuntimeException e) {
             stopThreads();
             throw e;
@@ -353,7 +355,7 @@ public final class Client implements Holdfast {
      * So close() shuts the pools down only when nobody is between beginRequest and endRequest who began before the client was
      * closed; and who begins later sees that, and calls back here and now.
      */
-    private <T extends @Nullable Object> void callBack(Callbacks way, Consumer<T> callback, T argument) {
+    private <T extends @Nullable Object> void callBack(Executor way, Consumer<T> callback, T argument) {
         Runnable call = () -> {
             try {
                 callback.accept(argument);
@@ -363,24 +365,12 @@ public final class Client implements Holdfast {
         };
         if (life.get() == Life.CLOSED) {
             call.run();
-        } else {
-            way.run(call);
+            return;
         }
-    }
-
-    /** Where callbacks run: the user's executor, and while that takes no more work our own. */
-    private record Callbacks(Executor usual, Executor own) {
-
-        void run(Runnable call) {
-            try {
-                usual.execute(call);
-            } catch (RuntimeException full) { // or whatever else a user's executor throws
-                try {
-                    own.execute(call);
-                } catch (RejectedExecutionException closed) {
-                    call.run();
-                }
-            }
+        try {
+            way.execute(call);
+        } catch (RejectedExecutionException closed) {
+            call.run();
         }
     }
 

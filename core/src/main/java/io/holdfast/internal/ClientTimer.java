@@ -70,25 +70,34 @@ final class ClientTimer implements Timer {
 
     private void loop() {
         while (!stopped) {
-            long now = time.nanoTime();
-            Task due = null;
-            long wakeAt = now + IDLE_NANOS;
-            guard.lock();
             try {
-                Task first = firstTask();
-                if (first != null && first.nanos - now <= 0) {
-                    due = tasks.pollFirst();
-                } else if (first != null) {
-                    wakeAt = first.nanos;
-                }
-            } finally {
-                guard.unlock();
+                runOrWait();
+            } catch (RuntimeException | Error e) {
+                // The thread guards everybody's deadlines: no task may end it, not even one that finds no memory.
+                say(e);
             }
-            if (due == null) {
-                time.parkUntil(this, wakeAt);
-            } else {
-                run(due);
+        }
+    }
+
+    private void runOrWait() {
+        long now = time.nanoTime();
+        Task due = null;
+        long wakeAt = now + IDLE_NANOS;
+        guard.lock();
+        try {
+            Task first = firstTask();
+            if (first != null && first.nanos - now <= 0) {
+                due = tasks.pollFirst();
+            } else if (first != null) {
+                wakeAt = first.nanos;
             }
+        } finally {
+            guard.unlock();
+        }
+        if (due == null) {
+            time.parkUntil(this, wakeAt);
+        } else {
+            due.task.run();
         }
     }
 
@@ -96,12 +105,11 @@ final class ClientTimer implements Timer {
         return tasks.isEmpty() ? null : tasks.first();
     }
 
-    private static void run(Task due) {
+    private static void say(Throwable failure) {
         try {
-            due.task.run();
-        } catch (RuntimeException | Error e) {
-            // The thread guards everybody's deadlines: no task may end it, not even one that finds no memory.
-            LOG.log(Level.ERROR, "A timer task failed", e);
+            LOG.log(Level.ERROR, "A timer task failed", failure);
+        } catch (RuntimeException | Error noMemoryForThatEither) {
+            // What matters is that the thread goes on.
         }
     }
 

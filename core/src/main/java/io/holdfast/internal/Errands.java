@@ -74,13 +74,17 @@ final class Errands {
 
     /** Looks something up for a message to people; never repeated. */
     void lookUp(String lockName, Consumer<Deadline> task) {
-        lanes.errands(store.lane(lockName)).execute(() -> {
-            try {
-                task.accept(Deadline.after(time, requestTimeout));
-            } catch (LockException e) {
-                LOG.log(Level.DEBUG, "Could not look up lock '" + lockName + "'", e);
-            }
-        });
+        try {
+            lanes.errands(store.lane(lockName)).execute(() -> {
+                try {
+                    task.accept(Deadline.after(time, requestTimeout));
+                } catch (LockException e) {
+                    LOG.log(Level.DEBUG, "Could not look up lock '" + lockName + "'", e);
+                }
+            });
+        } catch (RuntimeException | Error e) {
+            LOG.log(Level.DEBUG, "Could not start to look up lock '" + lockName + "'", e);
+        }
     }
 
     /** Whether everything is settled, but for requests that were looked for once and not found. */
@@ -122,28 +126,42 @@ final class Errands {
             this.mootNanos = time.nanoTime() + Deadline.nanosOf(mootAfter);
         }
 
+        /** Never throws: who has an errand has other things to see to. */
         void submit() {
-            lanes.errands(store.lane(request.name())).execute(this);
+            try {
+                lanes.errands(store.lane(request.name())).execute(this);
+            } catch (RuntimeException | Error e) {
+                goAgainAfter(e);
+            }
         }
 
         @Override
         public void run() {
-            long again = thirdOfTtl();
             try {
                 if (task.run(Deadline.after(time, requestTimeout)) == Outcome.SETTLED) {
                     open.remove(this);
                     return;
                 }
-                lookedOnce = true;
             } catch (RuntimeException | Error e) {
-                LOG.log(Level.DEBUG, () -> "Cleaning up lock '" + request.name() + "' failed, trying again: " + e);
-                again = Math.min(again, retryNanos);
-                retryNanos *= 2;
+                goAgainAfter(e);
+                return;
             }
+            lookedOnce = true;
+            goAgainIn(thirdOfTtl());
+        }
+
+        private void goAgainAfter(Throwable failure) {
+            LOG.log(Level.DEBUG, () -> "Cleaning up lock '" + request.name() + "' failed, trying again: " + failure);
+            long pause = Math.min(thirdOfTtl(), retryNanos);
+            retryNanos *= 2;
+            goAgainIn(pause);
+        }
+
+        private void goAgainIn(long nanos) {
             if (mootNanos - time.nanoTime() <= 0) {
                 open.remove(this);
             } else {
-                timer.at(time.nanoTime() + again, this::submit);
+                timer.at(time.nanoTime() + nanos, this::submit);
             }
         }
 

@@ -7,6 +7,7 @@ import java.lang.System.Logger.Level;
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -46,8 +47,8 @@ final class Events {
         if (pending.getAndIncrement() == 0) {
             try {
                 executor.execute(() -> drain(this::tell));
-            } catch (RuntimeException e) { // full, or whatever else a user's executor throws
-                LOG.log(Level.WARNING, "Events are not delivered: the executor takes no work", e);
+            } catch (RejectedExecutionException e) {
+                LOG.log(Level.DEBUG, "Events are not delivered: the client is closed", e);
                 drain(unheard -> {});
             }
         }

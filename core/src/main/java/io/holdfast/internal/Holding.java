@@ -163,6 +163,9 @@ final class Holding implements Kept {
             LOG.log(Level.DEBUG, () -> "Releasing lock '" + name() + "' failed, trying again: " + e);
             client.errands().release(grant, linger, storeEndNanos);
             return ReleaseResult.PENDING;
+        } catch (Error e) {
+            client.errands().release(grant, linger, storeEndNanos);
+            throw e;
         } finally {
             requests.release();
         }

@@ -188,17 +188,24 @@ final class Keeper {
             answers = unsettled(batch.size(), new StoreUnavailableException(lock, "the renewal failed", e));
         }
         for (int i = 0; i < batch.size(); i++) {
-            settle(batch.get(i), answers.get(i));
+            try {
+                settle(batch.get(i), answers.get(i));
+            } catch (RuntimeException | Error e) {
+                lookAgainAfter(e, batch.get(i));
+            }
         }
     }
 
     private void settle(Kept claim, RenewalAnswer answer) {
-        if (answer instanceof RenewalAnswer.Extended extended) {
-            claim.extended(extended);
-        } else if (answer instanceof RenewalAnswer.Unsettled unsettled) {
-            claim.failing(unsettled.cause());
+        try {
+            if (answer instanceof RenewalAnswer.Extended extended) {
+                claim.extended(extended);
+            } else if (answer instanceof RenewalAnswer.Unsettled unsettled) {
+                claim.failing(unsettled.cause());
+            }
+        } finally {
+            claim.finishRequest();
         }
-        claim.finishRequest();
         if (answer instanceof RenewalAnswer.Gone gone) {
             drop(claim);
             claim.gone(LossReason.GONE, gone.reason());

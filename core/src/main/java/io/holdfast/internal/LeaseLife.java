@@ -7,7 +7,7 @@ import io.holdfast.Loss;
 import io.holdfast.LossReason;
 import io.holdfast.ReleaseResult;
 import io.holdfast.Renewal;
-import io.holdfast.UnknownOutcomeException;
+import io.holdfast.StoreUnavailableException;
 import io.holdfast.UnsupportedLockException;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.TimeSource;
@@ -182,19 +182,19 @@ final class LeaseLife {
             state.finishRelease(ReleaseResult.RELEASED);
             forgetHandle();
             return lease;
-        } catch (UnknownOutcomeException | LeaseLostException e) {
-            // It may be another kind of hold by now, or none: this lease can no longer vouch for it.
-            state.cancelRelease();
-            client.errands().undo(holding.grant().request());
-            lose(LossReason.GONE, "it could not be turned into another lease: " + e.getMessage());
-            throw e;
-        } catch (RuntimeException e) {
+        } catch (StoreUnavailableException | UnsupportedLockException notApplied) {
             state.cancelRelease();
             if (holding.isGone()) {
                 lose(LossReason.GONE, "the store no longer knows it");
             } else if (!isValid()) {
                 expire();
             }
+            throw notApplied;
+        } catch (RuntimeException | Error e) {
+            // It may be another kind of hold by now, or none: this lease can no longer vouch for it.
+            state.cancelRelease();
+            client.errands().undo(holding.grant().request());
+            lose(LossReason.GONE, "it could not be turned into another lease: " + e.getMessage());
             throw e;
         }
     }

@@ -1,5 +1,7 @@
 package io.holdfast.quorum;
 
+import io.holdfast.StoreUnavailableException;
+import io.holdfast.UnsupportedLockException;
 import io.holdfast.spi.Deadline;
 import java.util.ArrayList;
 import java.util.List;
@@ -22,7 +24,15 @@ final class Ballot<T> {
      * @param answer what it said, or null if it failed
      * @param failure why it failed, or null if it answered
      */
-    record Vote<T>(int node, @Nullable T answer, @Nullable RuntimeException failure) {}
+    record Vote<T>(int node, @Nullable T answer, @Nullable RuntimeException failure) {
+
+        /** It failed, and not in one of the ways that rule out that the node did what it was asked. */
+        boolean mayBeApplied() {
+            return failure != null
+                    && !(failure instanceof StoreUnavailableException)
+                    && !(failure instanceof UnsupportedLockException);
+        }
+    }
 
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();

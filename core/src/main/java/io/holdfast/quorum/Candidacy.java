@@ -1,8 +1,6 @@
 package io.holdfast.quorum;
 
-import io.holdfast.LockException;
 import io.holdfast.StoreUnavailableException;
-import io.holdfast.UnknownOutcomeException;
 import io.holdfast.quorum.Ballot.Vote;
 import io.holdfast.spi.Answer;
 import io.holdfast.spi.Deadline;
@@ -143,7 +141,7 @@ final class Candidacy {
         List<QuorumNode> held = new ArrayList<>();
         for (QuorumNode node : electorate.nodes()) {
             Vote<Answer> vote = byNode.get(node.number());
-            if (vote == null || vote.failure() instanceof UnknownOutcomeException) {
+            if (vote == null || vote.mayBeApplied()) {
                 electorate.pursue(node, request);
             } else if (vote.answer() instanceof Answer.Granted) {
                 held.add(node);
@@ -156,7 +154,7 @@ final class Candidacy {
             node.run(() -> Electorate.cast(ballot, number, () -> {
                 try {
                     node.store().withdraw(request, nodeDeadline);
-                } catch (LockException e) {
+                } catch (RuntimeException e) {
                     electorate.pursue(node, request);
                 }
                 return true;

@@ -1,6 +1,5 @@
 package io.holdfast.quorum;
 
-import io.holdfast.LockException;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.quorum.Ballot.Vote;
 import io.holdfast.spi.Deadline;
@@ -136,7 +135,7 @@ final class Electorate {
                 if (node.store().withdraw(request, deadline) == Withdrawal.REMOVED) {
                     return;
                 }
-            } catch (LockException e) {
+            } catch (RuntimeException | Error e) {
                 LOG.log(System.Logger.Level.DEBUG, "cannot undo a request yet", e);
             }
             long again = context.time().nanoTime() + request.ttl().toNanos() / 3;

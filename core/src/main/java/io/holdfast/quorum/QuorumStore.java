@@ -1,6 +1,5 @@
 package io.holdfast.quorum;
 
-import io.holdfast.LockException;
 import io.holdfast.LockView;
 import io.holdfast.UnknownOutcomeException;
 import io.holdfast.UnsupportedLockException;
@@ -224,7 +223,7 @@ public final class QuorumStore implements TokenRaisingStore, AdministeredStore {
             return node.store().withdraw(request, deadline) == Withdrawal.REMOVED
                     ? ReleaseAnswer.RELEASED
                     : ReleaseAnswer.NOT_HELD;
-        } catch (LockException e) {
+        } catch (RuntimeException e) {
             electorate.pursue(node, request);
             throw e;
         }
