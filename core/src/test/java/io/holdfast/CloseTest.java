@@ -33,6 +33,7 @@ class CloseTest {
                         .store(space)
                         .time(moment)
                         .localHandoff(64, Duration.ofMinutes(1))
+                        .closeTimeout(Duration.ofMinutes(1))
                         .connect()) {
             DistributedLock lock = client.lock("orders");
             Lease first = lock.acquire();

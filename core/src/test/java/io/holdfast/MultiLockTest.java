@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Function;
@@ -25,7 +26,8 @@ class MultiLockTest {
 
     private static final LockOptions FIXED = OPTIONS.withRenewal(Renewal.NONE);
 
-    private final ManualClient client = new ManualClient();
+    private final List<LockEvent> events = new CopyOnWriteArrayList<>();
+    private final ManualClient client = new ManualClient(builder -> builder.listener(events::add));
 
     @AfterEach
     void close() {
@@ -56,7 +58,9 @@ class MultiLockTest {
                 .lock("b", LockOptions.defaults().withTtl(Duration.ofHours(1)))
                 .acquire();
         CompletableFuture<MultiLease> both = way.apply(client.holdfast.lockAll(List.of("a", "b"), FIXED));
-        await().until(() -> client.isHeld("a"));
+        await().until(() -> events.stream()
+                .anyMatch(event ->
+                        event instanceof LockEvent.Granted && event.name().equals("a")));
 
         client.time.advance(TTL);
         await().until(() -> !client.isHeld("a"));

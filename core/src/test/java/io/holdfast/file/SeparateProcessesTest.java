@@ -40,6 +40,8 @@ import org.junit.jupiter.api.io.TempDir;
 @Timeout(120)
 class SeparateProcessesTest {
 
+    private static final Duration PATIENCE = Duration.ofSeconds(60);
+
     @TempDir
     Path directory;
 
@@ -122,7 +124,7 @@ class SeparateProcessesTest {
 
         holder.kill();
 
-        assertThat(next.outcome()).succeedsWithin(Duration.ofSeconds(5));
+        assertThat(next.outcome()).succeedsWithin(PATIENCE);
     }
 
     @Test
@@ -149,7 +151,7 @@ class SeparateProcessesTest {
 
         here.release(held);
 
-        assertThat(last.outcome()).succeedsWithin(Duration.ofSeconds(5));
+        assertThat(last.outcome()).succeedsWithin(PATIENCE);
     }
 
     @Test
@@ -162,22 +164,22 @@ class SeparateProcessesTest {
         waiter.kill();
         here.release(held);
 
-        assertThat(next.outcome()).succeedsWithin(Duration.ofSeconds(5));
+        assertThat(next.outcome()).succeedsWithin(PATIENCE);
     }
 
     @Test
     void p1AStoppedHolderKeepsTheLockForItsTtlThenFindsOut() throws IOException, InterruptedException {
         ChildProcess holder = child();
+        assertThat(holder.ask("holders job")).isEqualTo("0");
+        long before = System.nanoTime();
         assertThat(holder.ask("try job 3000")).startsWith("granted");
-        long granted = System.nanoTime();
         StoreClient.Queued next = here.queue("job");
 
         holder.stop();
 
         Grant grant = next.outcome().join();
-        // The grant was written up to a pipe's delay before we looked at the clock.
-        assertThat(System.nanoTime() - granted)
-                .isGreaterThan(Duration.ofMillis(2000).toNanos());
+        assertThat(System.nanoTime() - before)
+                .isGreaterThanOrEqualTo(Duration.ofSeconds(3).toNanos());
         holder.resume();
         assertThat(holder.ask("renew job")).isEqualTo("Gone");
         assertThat(holder.ask("release job")).isEqualTo("NOT_HELD");
@@ -251,7 +253,7 @@ class SeparateProcessesTest {
     @Test
     void p1WithoutItsProofOfLifeAProcessIsNotTakenForDead() throws IOException, InterruptedException {
         ChildProcess holder = child();
-        assertThat(holder.ask("try job 5000")).startsWith("granted");
+        assertThat(holder.ask("try job 10000")).startsWith("granted");
         for (Path life : lives()) {
             Files.delete(life);
         }
@@ -259,7 +261,7 @@ class SeparateProcessesTest {
         assertThat(here.attempt("job")).isInstanceOf(Answer.Refused.class);
         holder.close();
         assertThat(here.attempt("job")).isInstanceOf(Answer.Refused.class);
-        assertThat(here.want("job", TTL)).succeedsWithin(Duration.ofSeconds(20));
+        assertThat(here.want("job", TTL)).succeedsWithin(PATIENCE);
     }
 
     @Test
@@ -269,7 +271,7 @@ class SeparateProcessesTest {
         for (int i = 0; i < line.size(); i++) {
             line.get(i).say("want job 60000");
             int waiting = i + 1;
-            await().until(() -> here.view("job").waiters().size() == waiting);
+            await().atMost(PATIENCE).until(() -> here.view("job").waiters().size() == waiting);
         }
 
         here.release(held);
@@ -288,14 +290,14 @@ class SeparateProcessesTest {
         ChildProcess other = child();
         assertThat(other.ask("holders job")).isEqualTo("0");
         Grant held = here.take("job");
+        long before = System.nanoTime();
         here.store.release(held, Duration.ofSeconds(4), soon());
-        long released = System.nanoTime();
         here.close();
 
         assertThat(other.ask("try job 1000")).isEqualTo("refused");
         assertThat(other.ask("want job 60000")).startsWith("granted");
-        assertThat(System.nanoTime() - released)
-                .isGreaterThan(Duration.ofMillis(3900).toNanos());
+        assertThat(System.nanoTime() - before)
+                .isGreaterThanOrEqualTo(Duration.ofSeconds(4).toNanos());
     }
 
     @Test
@@ -341,9 +343,9 @@ class SeparateProcessesTest {
         Files.createFile(directory.resolve("tokens"));
         List<ChildProcess> counting = List.of(child(), child());
         ChildProcess pruning = child();
-        for (ChildProcess child : counting) {
-            child.say("count counter " + number + " 300");
-        }
+        // One goes on when the other has ended, so that there is pruning beside use.
+        counting.get(0).say("count counter " + number + " 200");
+        counting.get(1).say("count counter " + number + " 400");
 
         int pruned = 0;
         while (!counting.get(0).hasAnswered() || !counting.get(1).hasAnswered()) {
