@@ -24,6 +24,7 @@ final class HeldRun {
     private final List<String> command;
     private final Duration grace;
     private final AtomicReference<Stage> stage = new AtomicReference<>(Stage.RUNNING);
+    private volatile CompletableFuture<Void> lossSaid = CompletableFuture.completedFuture(null);
 
     HeldRun(Output output, SignalRelay signals, List<String> command, Duration grace) {
         this.output = output;
@@ -41,6 +42,7 @@ final class HeldRun {
             }
             int exitCode = runCommand(lease);
             ReleaseResult released = lease.release();
+            lossSaid.join();
             boolean lost = stage.get() == Stage.LOST || released == ReleaseResult.ALREADY_LOST;
             if (lost && stage.get() == Stage.OVER) {
                 output.fail(
@@ -69,11 +71,12 @@ final class HeldRun {
                 if (!stage.compareAndSet(Stage.RUNNING, Stage.LOST)) {
                     return;
                 }
-                output.fail(
+                // Beside it: a terminal that is stopped, or a pipe nobody reads, must not keep the command running.
+                lossSaid = CompletableFuture.runAsync(() -> output.fail(
                         Failure.LEASE_LOST,
                         "lock '" + lost.name() + "' is lost: " + lost.detail() + ". Ending the command (TERM, then KILL"
                                 + " after " + LockText.span(grace) + ").",
-                        Failure.LEASE_LOST.exitCode);
+                        Failure.LEASE_LOST.exitCode));
                 try {
                     running.terminate(grace);
                 } finally {

@@ -34,10 +34,20 @@ public final class Main {
         }
         StderrLoggerFinder.sendWarningsTo(output);
         CommandLine commandLine = Commands.commandLine(invocation, output);
-        int exitCode = commandLine.execute(invocation.own().toArray(String[]::new));
+        int exitCode = execute(commandLine, invocation, output);
         results.flush();
         messages.flush();
         return exitCode;
+    }
+
+    private static int execute(CommandLine commandLine, Invocation invocation, Output output) {
+        try {
+            return commandLine.execute(invocation.own().toArray(String[]::new));
+        } catch (Error e) {
+            // Java would end with 1, which says that somebody else holds the lock.
+            output.fail(Failure.INTERNAL, "internal error: " + e + ".", Failure.INTERNAL.exitCode);
+            return Failure.INTERNAL.exitCode;
+        }
     }
 
     /**

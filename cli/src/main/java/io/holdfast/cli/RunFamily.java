@@ -1,6 +1,7 @@
 package io.holdfast.cli;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -60,14 +61,14 @@ final class RunFamily {
             members.add(command);
         }
         if (Files.isDirectory(PROC.resolve("self"))) {
-            marked().filter(handle -> !handle.equals(command)).forEach(members::add);
+            marked().stream().filter(handle -> !handle.equals(command)).forEach(members::add);
         } else {
             command.descendants().forEach(members::add);
         }
         return members;
     }
 
-    private Stream<ProcessHandle> marked() {
+    private List<ProcessHandle> marked() {
         List<ProcessHandle> found = new ArrayList<>();
         try (Stream<Path> entries = Files.list(PROC)) {
             entries.filter(entry ->
@@ -78,10 +79,11 @@ final class RunFamily {
                     .flatMap(Optional::stream)
                     .filter(ProcessHandle::isAlive)
                     .forEach(found::add);
-        } catch (IOException e) {
-            throw new IllegalStateException("Cannot read /proc", e);
+        } catch (IOException | UncheckedIOException cannotLook) {
+            // Out of file descriptors, say: those that still have their parents are found without.
+            command.descendants().forEach(found::add);
         }
-        return found.stream();
+        return found;
     }
 
     private boolean isMarked(Path process) {

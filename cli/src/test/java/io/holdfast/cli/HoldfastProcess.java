@@ -33,6 +33,11 @@ final class HoldfastProcess implements AutoCloseable {
     }
 
     static HoldfastProcess start(Path directory, Map<String, String> environment, String... arguments) {
+        return start(directory, temporaryFile(directory, "err"), environment, arguments);
+    }
+
+    /** @param err where its messages go */
+    static HoldfastProcess start(Path directory, Path err, Map<String, String> environment, String... arguments) {
         List<String> line = new ArrayList<>(List.of(
                 Path.of(System.getProperty("java.home"), "bin", "java").toString(),
                 "-XX:+UseSerialGC",
@@ -45,8 +50,7 @@ final class HoldfastProcess implements AutoCloseable {
         line.addAll(List.of("-cp", System.getProperty("java.class.path"), Main.class.getName()));
         line.addAll(List.of(arguments));
         try {
-            Path out = Files.createTempFile(directory, "out", ".txt");
-            Path err = Files.createTempFile(directory, "err", ".txt");
+            Path out = temporaryFile(directory, "out");
             // Whoever runs the tests may ignore signals, as nohup does, and a child would inherit that.
             line.addAll(0, List.of("env", "--default-signal"));
             ProcessBuilder builder = new ProcessBuilder(line)
@@ -57,6 +61,14 @@ final class HoldfastProcess implements AutoCloseable {
             builder.environment().keySet().removeIf(variable -> variable.startsWith("HOLDFAST_"));
             builder.environment().putAll(environment);
             return new HoldfastProcess(builder.start(), out, err);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    private static Path temporaryFile(Path directory, String prefix) {
+        try {
+            return Files.createTempFile(directory, prefix, ".txt");
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }

@@ -12,6 +12,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
@@ -161,7 +162,7 @@ class RunEndsTest {
     void endsTheCommandWhenTheLockIsLostInAPause() {
         var run = run(
                 "--ttl",
-                "1s",
+                "3s",
                 "job",
                 "--",
                 "sh",
@@ -221,6 +222,43 @@ class RunEndsTest {
         assertThat(run.exitCode()).isEqualTo(75);
         assertGone(command);
         assertGone(child);
+    }
+
+    @Test
+    void endsTheCommandThoughNobodyReadsWhatItSays() throws Exception {
+        Path pipe = directory.resolve("pipe");
+        shell("mkfifo pipe").waitFor();
+        Process reader = shell("exec sleep 1000 < pipe");
+        try {
+            shell("timeout 1 cat /dev/zero > pipe").waitFor();
+            HoldfastProcess run = HoldfastProcess.start(
+                    directory,
+                    pipe,
+                    Map.of("HOLDFAST_STORE", store()),
+                    "run",
+                    "job",
+                    "--",
+                    "sh",
+                    "-c",
+                    "exec 2> /dev/null; echo $$ > pid; exec sleep 1000");
+            started.add(run);
+            long command = awaitPid("pid");
+
+            try (Holdfast holdfast = Holdfast.connect(store())) {
+                assertThat(holdfast.administration().forceRelease("job")).isEqualTo(1);
+            }
+
+            assertGone(command);
+            assertThat(run.isAlive()).as("has a message to write").isTrue();
+        } finally {
+            reader.destroyForcibly();
+        }
+    }
+
+    private Process shell(String line) throws IOException {
+        return new ProcessBuilder("sh", "-c", line)
+                .directory(directory.toFile())
+                .start();
     }
 
     private HoldfastProcess run(String... arguments) {
