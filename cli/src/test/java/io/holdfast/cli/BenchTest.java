@@ -23,7 +23,7 @@ class BenchTest {
         Path html = directory.resolve("bench.html");
 
         Captured bench =
-                Captured.of("bench", "--scenario", "few", "--seconds", "0.2", "--json=" + json, "--html=" + html);
+                Captured.of("bench", "--scenario", "few", "--seconds", "0.5", "--json=" + json, "--html=" + html);
 
         assertThat(bench.exitCode()).as(bench.err()).isZero();
         assertThat(bench.out()).contains("memory:", "file:", "few clients", "queued", "polling");
@@ -38,7 +38,7 @@ class BenchTest {
 
     @Test
     void saysWhyAStoreHasNoResult() {
-        Captured bench = Captured.of("bench", "redis://localhost:1", "--scenario", "free", "--seconds", "0.2");
+        Captured bench = Captured.of("bench", "redis://localhost:1", "--scenario", "free", "--seconds", "0.5");
 
         assertThat(bench.exitCode()).isEqualTo(70);
         assertThat(bench.out()).contains("no result for free lock");

@@ -90,7 +90,7 @@ class EveryServerTest {
                         "echo $HOLDFAST_TOKEN; touch held; while [ ! -e stop ]; do sleep 0.1; done; exit 7")) {
             await().atMost(SOON).until(() -> Files.exists(directory.resolve("held")) || !holder.isAlive());
             assertThat(holder.isAlive()).as(holder.err()).isTrue();
-            try (HoldfastProcess watching = holdfast(on, "watch", "--json", "--interval", "100ms", "--for", "1m")) {
+            try (HoldfastProcess watching = holdfast(on, "watch", "--json", "--interval", "100ms", "--for", "10m")) {
                 await().atMost(SOON).until(() -> watching.out().contains("{\"event\":\"held\",\"name\":\"job\""));
                 String token = holder.out().trim();
 

@@ -78,11 +78,14 @@ final class ProxyConnection {
     }
 
     private void read(SocketChannel source, ProxyPipe pipe, ProxyPipe back, Direction direction, long nowNanos) {
-        long dueNanos = nowNanos + conditions.delayNanos(direction);
+        long delayNanos = conditions.delayNanos(direction);
         while (pipe.wantsBytes()) {
             ByteBuffer bytes = ByteBuffer.allocate(CHUNK_BYTES);
+            long dueNanos = nowNanos;
             try {
                 int count = source.read(bytes);
+                // Not from when the turn began: what came since would be delayed for too short a time.
+                dueNanos = delayNanos == 0 ? nowNanos : System.nanoTime() + delayNanos;
                 if (count == 0) {
                     return;
                 }

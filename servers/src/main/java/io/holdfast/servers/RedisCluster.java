@@ -49,11 +49,8 @@ public final class RedisCluster implements ServerGroup<RedisServer> {
     /** Returns the primary of the shard a key belongs to; waits for the end of a failover. */
     public RedisServer primaryFor(String key) {
         return Patience.await("no primary serves the slot of " + key, () -> {
-            Optional<Integer> slot = nodes.stream()
-                    .filter(ServerProcess::isActive)
-                    .findFirst()
-                    .map(node -> Integer.valueOf(
-                            call(node, "CLUSTER", "KEYSLOT", key).text()));
+            Optional<Integer> slot =
+                    nodes.stream().filter(ServerProcess::isActive).findFirst().flatMap(node -> slotOf(key, node));
             return slot.flatMap(number -> nodes.stream()
                     .filter(node -> slotsOf(node).stream().anyMatch(range -> range.contains(number)))
                     .findFirst());
@@ -89,6 +86,15 @@ public final class RedisCluster implements ServerGroup<RedisServer> {
     }
 
     /** The slots a node serves as primary, read from its line of CLUSTER NODES; none if it does not answer. */
+    private static Optional<Integer> slotOf(String key, RedisServer node) {
+        try {
+            return Optional.of(
+                    Integer.valueOf(node.call("CLUSTER", "KEYSLOT", key).text()));
+        } catch (IOException unreachable) {
+            return Optional.empty();
+        }
+    }
+
     private static List<SlotRange> slotsOf(RedisServer node) {
         if (!node.isActive()) {
             return List.of();

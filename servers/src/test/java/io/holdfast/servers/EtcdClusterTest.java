@@ -1,7 +1,9 @@
 package io.holdfast.servers;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
+import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -36,12 +38,14 @@ class EtcdClusterTest {
         old.kill();
 
         assertThat(cluster.leader()).isNotSameAs(old);
-        assertThat(cluster.leaders()).hasSize(1);
+        await().atMost(Duration.ofSeconds(30)).until(() -> cluster.leaders().size() == 1);
         put("failover", "value");
 
         old.restart();
         assertThat(get(old, "failover")).isEqualTo("value");
-        assertThat(cluster.followers()).contains(old).hasSize(2);
+        await().atMost(Duration.ofSeconds(30))
+                .untilAsserted(
+                        () -> assertThat(cluster.followers()).contains(old).hasSize(2));
     }
 
     @Test

@@ -1,6 +1,7 @@
 package io.holdfast.servers;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import java.time.Duration;
 import java.util.stream.Collectors;
@@ -28,7 +29,8 @@ class RedisClusterTest {
 
     @Test
     void spreadsKeysOverItsShards() {
-        assertThat(cluster.leaders()).isEqualTo(cluster.nodes()).hasSize(3);
+        await().atMost(Duration.ofSeconds(30)).until(() -> cluster.leaders().equals(cluster.nodes()));
+        assertThat(cluster.nodes()).hasSize(3);
         assertThat(Stream.of("a", "b", "c", "d", "e", "f").map(cluster::primaryFor))
                 .containsAll(cluster.nodes());
         try (RedisClusterClient client = client(cluster)) {

@@ -1,7 +1,9 @@
 package io.holdfast.servers;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
+import java.time.Duration;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.ZooDefs;
 import org.apache.zookeeper.ZooKeeper;
@@ -26,8 +28,10 @@ class ZooKeeperEnsembleTest {
 
     @Test
     void hasOneLeaderAndFollowers() {
-        assertThat(ensemble.leaders()).hasSize(1);
-        assertThat(ensemble.followers()).hasSize(2).doesNotContain(ensemble.leader());
+        await().atMost(Duration.ofSeconds(30)).untilAsserted(() -> {
+            assertThat(ensemble.leaders()).hasSize(1);
+            assertThat(ensemble.followers()).hasSize(2).doesNotContain(ensemble.leader());
+        });
     }
 
     @Test
