@@ -48,8 +48,10 @@ final class Beliefs {
     private void assertNoOverlap() {
         List<Edge> edges = new ArrayList<>();
         for (Belief belief : all) {
-            edges.add(new Edge(belief.fromNanos, true, belief));
-            edges.add(new Edge(belief.untilNanos, false, belief));
+            if (belief.untilNanos - belief.fromNanos > 0) { // else the clock did not move, and it overlaps nothing
+                edges.add(new Edge(belief.fromNanos, true, belief));
+                edges.add(new Edge(belief.untilNanos, false, belief));
+            }
         }
         // Of two edges at one moment the end comes first: touching is not overlapping.
         edges.sort(Comparator.comparingLong(Edge::atNanos).thenComparing(Edge::begins));

@@ -56,7 +56,7 @@ abstract class CleanContract extends StoreContract {
     void theDeadLeaveNothing() throws Exception {
         Mortal mortal = mortal();
         Holdfast doomed = client(mortal);
-        doomed.lock(name(), shortLived()).acquire();
+        doomed.lock(name(), renewed()).acquire();
         CompletableFuture<Lease> waiter = doomed.lock(name(), shortLived()).acquireAsync();
 
         mortal.die();

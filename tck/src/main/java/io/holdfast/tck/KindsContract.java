@@ -102,12 +102,14 @@ abstract class KindsContract extends StoreContract {
     @Test
     void oneCandidateLeadsAndTheNextAfterItWithALargerEpoch() throws Exception {
         Election ours = client().election(name(), longLived());
-        Election theirs = client().election(name(), longLived());
+        Holdfast theirClient = client();
+        Election theirs = theirClient.election(name(), longLived());
 
         long epoch = ours.campaign();
         assertThat(ours.isLeader()).isTrue();
         assertThat(ours.campaign()).as("of a leader").isEqualTo(epoch);
         assertThat(theirs.inspect().holders()).hasSize(1);
+        assertThat(theirClient.lock(name(), longLived()).tryAcquire()).isEmpty();
         assertThat(theirs.campaign(briefly())).isEmpty();
         assertThat(theirs.isLeader()).isFalse();
 
@@ -192,7 +194,8 @@ abstract class KindsContract extends StoreContract {
     @Test
     void theReentrantViewTellsAtUnlockThatTheLeaseWasLost() throws Exception {
         StoreTap tap = tap().on(Operation.RENEW, StoreTap.FAIL);
-        Lock lock = client(tap).lock(name(), shortLived()).asReentrantLock();
+        Holdfast client = client(tap);
+        Lock lock = client.lock(name(), shortLived()).asReentrantLock();
         lock.lock();
         client().lock(name(), longLived()).acquire().release();
 
@@ -200,7 +203,8 @@ abstract class KindsContract extends StoreContract {
         assertThatThrownBy(lock::unlock).isInstanceOf(LeaseLostException.class);
 
         tap.heal();
-        lock.lock();
-        lock.unlock();
+        Lock again = client.lock(name(), longLived()).asReentrantLock();
+        again.lock();
+        again.unlock();
     }
 }

@@ -81,8 +81,9 @@ abstract class OptionsContract extends StoreContract {
             Duration sinceRelease = Duration.ofNanos(System.nanoTime() - released);
             Duration margin = longTtl().dividedBy(100).plusMillis(2);
             Duration largest = margin.compareTo(traits().minMargin()) > 0 ? margin : traits().minMargin();
-            assertThat(remaining)
-                    .isGreaterThanOrEqualTo(longTtl().minus(largest).minus(sinceRelease));
+            // A session's last sign of life may be a little older than the release, though not as old as the wait.
+            Duration slack = largest.multipliedBy(2);
+            assertThat(remaining).isGreaterThanOrEqualTo(longTtl().minus(slack).minus(sinceRelease));
         }
     }
 
@@ -166,7 +167,7 @@ abstract class OptionsContract extends StoreContract {
     @Test
     void aPollCutShortByTheCallersDeadlineIsARefusalAndUndone() throws Exception {
         StoreTap tap = tap();
-        Duration maxWait = Duration.ofSeconds(1);
+        Duration maxWait = Duration.ofSeconds(3);
         AtomicInteger polls = new AtomicInteger();
         DistributedLock polling =
                 client(tap).lock(name(), longLived().withWaiting(Waiting.poll().every(Duration.ofMillis(10))));

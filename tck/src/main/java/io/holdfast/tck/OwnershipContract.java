@@ -196,6 +196,7 @@ abstract class OwnershipContract extends StoreContract {
 
     /** A revived client may need a moment to connect again. */
     private <T> T answered(Callable<T> request) {
-        return soon().ignoreExceptionsInstanceOf(LockException.class).until(request, answer -> true);
+        return soon().ignoreExceptionsInstanceOf(LockException.class)
+                .until(request, answer -> !(answer instanceof RenewalAnswer.Unsettled));
     }
 }

@@ -99,7 +99,7 @@ abstract class StoreContract {
 
     /** A wait that will be in vain: soon over, yet long enough for a busy server to answer an open connection. */
     Duration briefly() {
-        return Duration.ofMillis(300);
+        return Duration.ofSeconds(1);
     }
 
     /** For leases that nobody renews, or that may be lost. */

@@ -174,6 +174,12 @@ final class Mutants {
             breaks(Operation.ENQUEUE, call -> halved(call.arguments(), call));
         }
 
+        /** Long enough that a busy machine hides the fault neither by a renewal nor by looking late. */
+        @Override
+        public Duration shortTtl() {
+            return Duration.ofSeconds(3);
+        }
+
         private static Object halved(Object[] arguments, StoreTap.Call call) {
             Request r = (Request) arguments[0];
             arguments[0] = new Request(r.name(), r.owner(), r.demand(), r.ttl().dividedBy(2), r.origin());
