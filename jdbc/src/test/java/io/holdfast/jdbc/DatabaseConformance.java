@@ -3,6 +3,7 @@ package io.holdfast.jdbc;
 import io.holdfast.spi.StoreFactory;
 import io.holdfast.tck.Faults;
 import io.holdfast.tck.LockStoreContract;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterAll;
@@ -26,6 +27,11 @@ abstract class DatabaseConformance extends LockStoreContract {
     @Override
     public StoreFactory store() {
         return database.store();
+    }
+
+    @Override
+    public Duration shortTtl() {
+        return database.shortTtl();
     }
 
     @Override

@@ -3,6 +3,7 @@ package io.holdfast.jdbc;
 import io.holdfast.spi.StoreFactory;
 import io.holdfast.tck.CoreStoreContract;
 import io.holdfast.tck.Faults;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterAll;
@@ -24,6 +25,11 @@ class MySqlDriverCoreTest extends CoreStoreContract {
     @Override
     public StoreFactory store() {
         return database.store();
+    }
+
+    @Override
+    public Duration shortTtl() {
+        return database.shortTtl();
     }
 
     @Override

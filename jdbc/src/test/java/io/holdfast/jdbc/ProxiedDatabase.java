@@ -39,6 +39,12 @@ final class ProxiedDatabase implements StoreUnderTest, AutoCloseable {
                 .store(StoreUri.parse(database.url(proxy.port()) + "&createSchema=true&connections=3"));
     }
 
+    /** A database may take long to write to its disk, and an answer that takes a ttl is none. */
+    @Override
+    public Duration shortTtl() {
+        return Duration.ofMillis(800);
+    }
+
     @Override
     public Optional<Faults> faults() {
         return Optional.of(new Faults() {

@@ -6,6 +6,7 @@ import io.holdfast.spi.StoreFactory;
 import io.holdfast.spi.StoreUri;
 import io.holdfast.tck.Faults;
 import io.holdfast.tck.LockStoreContract;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
@@ -42,6 +43,11 @@ class RedisConformanceTest extends LockStoreContract {
     @Override
     public StoreFactory store() {
         return new RedisStores().store(StoreUri.parse("redis://127.0.0.1:" + proxy.port()));
+    }
+
+    @Override
+    public Duration shortTtl() {
+        return Duration.ofMillis(600);
     }
 
     @Override
