@@ -51,8 +51,9 @@ final class HoldfastProcess implements AutoCloseable {
         line.addAll(List.of(arguments));
         try {
             Path out = temporaryFile(directory, "out");
-            // Whoever runs the tests may ignore signals, as nohup does, and a child would inherit that.
-            line.addAll(0, List.of("env", "--default-signal"));
+            // Whoever runs the tests may ignore signals, as nohup does, and a child would inherit that. And in the
+            // foreground of their terminal, an interrupt would count as typed there.
+            line.addAll(0, List.of("env", "--default-signal", "setsid"));
             ProcessBuilder builder = new ProcessBuilder(line)
                     .directory(directory.toFile())
                     .redirectInput(new File("/dev/null"))
