@@ -20,7 +20,6 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.locks.ReentrantLock;
@@ -110,9 +109,9 @@ final class EtcdClient implements AutoCloseable {
                 return CompletableFuture.supplyAsync(
                         () -> call(method, request, Repeat.NEVER, Deadline.after(context.time(), timeout)),
                         context.background());
-            } catch (RejectedExecutionException e) {
-                return CompletableFuture.failedFuture(
-                        RpcFailure.of(Status.UNAVAILABLE.withDescription("the client is closed"), false));
+            } catch (RuntimeException | Error e) {
+                Status status = Status.UNAVAILABLE.withDescription("the client takes no more tasks: " + e);
+                return CompletableFuture.failedFuture(RpcFailure.of(status.withCause(e), false));
             }
         }
         return start(method, request, timeout.toNanos());
@@ -169,6 +168,7 @@ final class EtcdClient implements AutoCloseable {
         throw RpcFailure.of(Status.UNAVAILABLE.withDescription("cannot log in: " + why), false);
     }
 
+    /** Whatever happens is told by the future. */
     private <Q, R> CompletableFuture<R> start(MethodDescriptor<Q, R> method, Q request, long budgetNanos) {
         Endpoints.Member member = endpoints.current();
         SentMark mark = new SentMark();
@@ -178,8 +178,7 @@ final class EtcdClient implements AutoCloseable {
                 .withExecutor(Runnable::run)
                 .withStreamTracerFactory(mark);
         CompletableFuture<R> answer = new CompletableFuture<>();
-        ClientCall<Q, R> call = member.channel().newCall(method, options);
-        ClientCalls.asyncUnaryCall(call, request, new StreamObserver<R>() {
+        StreamObserver<R> observer = new StreamObserver<>() {
             @Override
             public void onNext(R value) {
                 answer.complete(value);
@@ -201,7 +200,13 @@ final class EtcdClient implements AutoCloseable {
                 answer.completeExceptionally(
                         RpcFailure.of(Status.INTERNAL.withDescription("an answer without content"), true));
             }
-        });
+        };
+        try {
+            ClientCalls.asyncUnaryCall(member.channel().newCall(method, options), request, observer);
+        } catch (RuntimeException | Error e) {
+            // A channel of the user's may have interceptors that throw, and not only before they send.
+            answer.completeExceptionally(RpcFailure.of(Status.fromThrowable(e), true));
+        }
         return answer;
     }
 

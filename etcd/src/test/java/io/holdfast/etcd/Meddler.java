@@ -22,6 +22,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Predicate;
 import java.util.function.UnaryOperator;
 
@@ -36,6 +37,11 @@ final class Meddler implements ClientInterceptor, AutoCloseable {
 
     /** Whether the store can delete keys other than in a transaction. */
     volatile boolean deletes = true;
+
+    /** Which methods cannot even be called. */
+    volatile Predicate<String> breaks = method -> false;
+
+    final AtomicInteger broken = new AtomicInteger();
 
     /** Whether watches are opened; those asked for meanwhile are when it is true again. */
     private boolean opensWatches = true; // guarded by this
@@ -99,6 +105,10 @@ final class Meddler implements ClientInterceptor, AutoCloseable {
     @Override
     public <Q, R> ClientCall<Q, R> interceptCall(MethodDescriptor<Q, R> method, CallOptions options, Channel next) {
         String name = method.getFullMethodName();
+        if (breaks.test(name)) {
+            broken.incrementAndGet();
+            throw new IllegalStateException("broken");
+        }
         boolean fails = !listsKeys && name.endsWith("/LeaseTimeToLive") || !deletes && name.endsWith("/DeleteRange");
         ClientCall<Q, R> call =
                 next.newCall(method, fails ? options.withDeadlineAfter(0, TimeUnit.NANOSECONDS) : options);
