@@ -5,7 +5,7 @@ import io.holdfast.Demand;
 import io.holdfast.LossReason;
 import io.holdfast.etcd.internal.wire.KVGrpc;
 import io.holdfast.etcd.internal.wire.KeyValue;
-import io.holdfast.etcd.internal.wire.TxnResponse;
+import io.holdfast.etcd.internal.wire.TxnRequest;
 import io.holdfast.spi.StoreContext;
 import java.time.Duration;
 import java.util.List;
@@ -127,21 +127,22 @@ final class Wait implements WatchHub.Watcher, AutoCloseable {
             lookAgain = true;
             return;
         }
+        TxnRequest question = Standing.look(line, place.key(), place.revision(), demand);
         looking = true;
         lookAgain = false;
-        client.callAsync(KVGrpc.getTxnMethod(), Standing.look(line, place.key(), place.revision(), demand))
+        client.callAsync(KVGrpc.getTxnMethod(), question)
+                .thenApply(answer -> Standing.ofLook(answer, place.key(), demand))
                 .whenComplete(this::looked);
     }
 
-    private void looked(@Nullable TxnResponse response, @Nullable Throwable failure) {
-        Standing now = response == null ? null : Standing.ofLook(response, place.key(), demand);
+    private void looked(@Nullable Standing now, @Nullable Throwable failure) {
         synchronized (this) {
             looking = false;
             if (closed) {
                 return;
             }
             if (now == null) {
-                context.timer().at(context.time().nanoTime() + PAUSE_NANOS, this::lookInBackground);
+                lookLater();
                 return;
             }
             if (now.present() && !now.admits(demand)) {
@@ -161,11 +162,16 @@ final class Wait implements WatchHub.Watcher, AutoCloseable {
         }
     }
 
+    private void lookLater() {
+        context.timer().at(context.time().nanoTime() + PAUSE_NANOS, this::lookInBackground);
+    }
+
     private void lookInBackground() {
         try {
             context.background().execute(this::look);
-        } catch (RuntimeException e) {
-            close();
+        } catch (RuntimeException | Error e) {
+            // If the client is closing there will be no later: its timer ends.
+            lookLater();
         }
     }
 

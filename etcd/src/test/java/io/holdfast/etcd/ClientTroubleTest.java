@@ -51,6 +51,7 @@ class ClientTroubleTest {
     @AfterEach
     void disconnect() {
         meddler.breaks = method -> false;
+        troubled.background.refuses = false;
         other.close();
         troubled.close();
         meddler.close();
@@ -72,6 +73,23 @@ class ClientTroubleTest {
         meddler.breaks = method -> method.endsWith("KV/Txn");
         other.withdraw(between.request);
         await().until(() -> meddler.broken.get() > 0);
+        meddler.breaks = method -> false;
+
+        other.release(held);
+
+        waiter.arrived();
+    }
+
+    @Test
+    void aLookThatCannotBeHandedOverIsRepeated() {
+        Grant held = other.grant(name);
+        Waiter between = other.enqueue(name);
+        Waiter waiter = troubledWaiter();
+        meddler.breaks = method -> method.endsWith("KV/Txn");
+        troubled.background.refuses = true;
+        other.withdraw(between.request);
+        await().until(() -> troubled.background.refusals.get() > 0);
+        troubled.background.refuses = false;
         meddler.breaks = method -> false;
 
         other.release(held);

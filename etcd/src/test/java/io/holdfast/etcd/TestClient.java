@@ -24,7 +24,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
@@ -37,10 +36,10 @@ final class TestClient implements AutoCloseable {
 
     final OwnerId.Source owners = new OwnerId.Source();
     final Map<OwnerId, LossReason> losses = new ConcurrentHashMap<>();
+    final Background background = new Background(TestClient::daemon);
     final EtcdStore store;
 
     private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor(TestClient::daemon);
-    private final ExecutorService background = Executors.newCachedThreadPool(TestClient::daemon);
 
     TestClient(StoreFactory factory) {
         StoreContext.Timer alarms = (nanos, task) -> {
@@ -122,7 +121,7 @@ final class TestClient implements AutoCloseable {
     public void close() {
         store.close();
         timer.shutdownNow();
-        background.shutdownNow();
+        background.close();
     }
 
     private static Thread daemon(Runnable task) {
