@@ -91,11 +91,15 @@ final class SessionRounds {
         return next;
     }
 
+    /** Hands a task over, later if that fails now: without rounds no doubt would ever be cleared. */
     void background(Runnable task) {
         try {
             context.background().execute(task);
-        } catch (RuntimeException e) {
-            LOG.log(Level.DEBUG, "The client is closing", e);
+        } catch (RuntimeException | Error e) {
+            LOG.log(Level.DEBUG, "Cannot hand over a task", e);
+            if (!sessions.isClosed()) {
+                context.timer().at(context.time().nanoTime() + SHORTEST_ROUND_NANOS, () -> background(task));
+            }
         }
     }
 

@@ -1,8 +1,10 @@
 package io.holdfast.etcd;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.holdfast.Demand;
+import io.holdfast.LossReason;
 import io.holdfast.etcd.TestClient.Waiter;
 import io.holdfast.servers.EtcdServer;
 import io.holdfast.servers.TcpProxy;
@@ -18,6 +20,8 @@ import org.junit.jupiter.api.Test;
 
 @DisplayName("When something goes wrong within the client")
 class ClientTroubleTest {
+
+    private static final Duration SHORT = Duration.ofSeconds(2);
 
     /** Rounds are a twelfth of it apart: while a test runs, none is due. */
     private static final Duration LONG = Duration.ofMinutes(10);
@@ -95,5 +99,19 @@ class ClientTroubleTest {
         other.release(held);
 
         waiter.arrived();
+    }
+
+    @Test
+    void roundsGoOnAfterOneThatCouldNotBeHandedOver() {
+        Grant held = troubled.grant(troubled.request(name, Demand.exclusive(), SHORT));
+        await().until(() -> meddler.watchIds.size() == 1);
+        troubled.background.refuses = true;
+        await().until(() -> troubled.background.refusals.get() > 0);
+        troubled.background.refuses = false;
+
+        await().until(() -> troubled.losses.containsKey(held.request().owner()));
+
+        assertThat(troubled.losses).containsEntry(held.request().owner(), LossReason.EXPIRED);
+        other.release(other.grant(name));
     }
 }
