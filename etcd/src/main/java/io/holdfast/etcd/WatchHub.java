@@ -152,29 +152,28 @@ final class WatchHub implements AutoCloseable {
     private void openInBackground() {
         try {
             context.background().execute(this::open);
-        } catch (RuntimeException e) {
-            LOG.log(Level.DEBUG, "The client is closing, so no watch is opened", e);
+        } catch (RuntimeException | Error e) {
+            ended(null, e.toString());
         }
     }
 
     private void open() {
+        Stream opened = null;
         try {
             client.logIn(Deadline.after(context.time(), LOGIN_LIMIT));
-        } catch (RpcFailure e) {
-            LOG.log(Level.DEBUG, "Cannot log in to watch; trying again", e);
-            ended(null, e.getMessage());
-            return;
-        }
-        Endpoints.Member member = client.endpoints().current();
-        Stream opened = new Stream(member);
-        synchronized (this) {
-            reopening = false;
-            if (closed || stream != null) {
-                return;
+            opened = new Stream(client.endpoints().current());
+            synchronized (this) {
+                reopening = false;
+                if (closed || stream != null) {
+                    return;
+                }
+                stream = opened;
+                opened.start();
+                watches.forEach(opened::create);
             }
-            stream = opened;
-            opened.start();
-            watches.forEach(opened::create);
+        } catch (RuntimeException | Error e) {
+            LOG.log(Level.DEBUG, "Cannot open a watch stream; trying again", e);
+            ended(opened, e.getMessage());
         }
     }
 
@@ -268,8 +267,9 @@ final class WatchHub implements AutoCloseable {
             if (requests != null) {
                 try {
                     requests.onNext(request);
-                } catch (IllegalStateException e) {
-                    LOG.log(Level.DEBUG, "The watch stream is over; the next one will say it again", e);
+                } catch (RuntimeException | Error e) {
+                    LOG.log(Level.DEBUG, "The watch stream takes no more; the next one will say it again", e);
+                    abort();
                 }
             }
         }

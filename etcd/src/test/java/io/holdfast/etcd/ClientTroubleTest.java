@@ -114,4 +114,47 @@ class ClientTroubleTest {
         assertThat(troubled.losses).containsEntry(held.request().owner(), LossReason.EXPIRED);
         other.release(other.grant(name));
     }
+
+    @Test
+    void aWatchStreamWhoseOpeningCannotBeHandedOverIsOpenedLater() {
+        Grant held = other.grant(name);
+        Waiter waiter = troubledWaiter();
+        troubled.background.refuses = true;
+        proxy.resetConnections();
+        await().until(() -> troubled.background.refusals.get() > 0);
+        troubled.background.refuses = false;
+
+        other.release(held);
+
+        waiter.arrived();
+    }
+
+    @Test
+    void aWatchStreamThatCannotBeStartedIsOpenedLater() {
+        Grant held = other.grant(name);
+        Waiter waiter = troubledWaiter();
+        meddler.breaks = method -> method.endsWith("Watch/Watch");
+        proxy.resetConnections();
+        await().until(() -> meddler.broken.get() > 0);
+        meddler.breaks = method -> false;
+
+        other.release(held);
+
+        waiter.arrived();
+    }
+
+    @Test
+    void aWatchStreamThatTakesNoMoreIsReplaced() {
+        Grant held = other.grant(name);
+        Grant own = troubled.grant(troubled.request(name + "-other", Demand.exclusive(), LONG));
+        await().until(() -> meddler.watchIds.size() == 1);
+        meddler.refusesWatches = true;
+        Waiter waiter = troubled.enqueue(troubled.request(name, Demand.exclusive(), LONG));
+        meddler.refusesWatches = false;
+
+        other.release(held);
+
+        waiter.arrived();
+        troubled.release(own);
+    }
 }

@@ -43,6 +43,9 @@ final class Meddler implements ClientInterceptor, AutoCloseable {
 
     final AtomicInteger broken = new AtomicInteger();
 
+    /** Whether the watch stream throws what is sent on it back. */
+    volatile boolean refusesWatches;
+
     /** Whether watches are opened; those asked for meanwhile are when it is true again. */
     private boolean opensWatches = true; // guarded by this
 
@@ -122,6 +125,9 @@ final class Meddler implements ClientInterceptor, AutoCloseable {
 
             @Override
             public void sendMessage(Q message) {
+                if (refusesWatches && message instanceof WatchRequest) {
+                    throw new IllegalStateException("refused");
+                }
                 if (message instanceof TxnRequest txn && holdsUp.test(txn)) {
                     onItsWay = true;
                     heldUp.add(txn);
