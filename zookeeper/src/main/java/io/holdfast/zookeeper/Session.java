@@ -15,7 +15,6 @@ import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
@@ -576,11 +575,15 @@ final class Session {
         });
     }
 
+    /** Hands a task over, later if that fails now, as long as the session lives: somebody may wait for it. */
     private void inBackground(Runnable task) {
         try {
             context.background().execute(task);
-        } catch (RejectedExecutionException e) {
-            LOG.log(Level.DEBUG, "The client is being closed", e);
+        } catch (RuntimeException | Error e) {
+            LOG.log(Level.DEBUG, "Cannot hand over a task", e);
+            if (!isEnded()) {
+                context.timer().at(context.time().nanoTime() + pulseNanos(), () -> inBackground(task));
+            }
         }
     }
 

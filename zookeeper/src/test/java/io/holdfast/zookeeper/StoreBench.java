@@ -19,9 +19,9 @@ import io.holdfast.spi.TimeSource;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
-import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
@@ -48,12 +48,12 @@ final class StoreBench implements AutoCloseable {
     }
 
     final BlockingQueue<Lost> losses = new LinkedBlockingQueue<>();
+    final Background background = new Background(StoreBench::daemon);
     final ZooKeeperStore store;
     final Duration ttl;
 
     private final OwnerId.Source owners = new OwnerId.Source();
     private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor(StoreBench::daemon);
-    private final ExecutorService background = Executors.newCachedThreadPool(StoreBench::daemon);
 
     StoreBench(StoreFactory factory, Duration ttl) {
         this.ttl = ttl;
@@ -116,14 +116,16 @@ final class StoreBench implements AutoCloseable {
     }
 
     <T> Future<T> elsewhere(java.util.concurrent.Callable<T> task) {
-        return background.submit(task);
+        FutureTask<T> running = new FutureTask<>(task);
+        background.execute(running);
+        return running;
     }
 
     @Override
     public void close() {
         store.close();
         timer.shutdownNow();
-        background.shutdownNow();
+        background.close();
     }
 
     private static Thread daemon(Runnable task) {

@@ -1,0 +1,36 @@
+package io.holdfast.zookeeper;
+
+import java.util.concurrent.Executor;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** Where a client runs what nobody waits for, as long as it can start threads. */
+final class Background implements Executor, AutoCloseable {
+
+    /** Whether no thread can be started. */
+    volatile boolean refuses;
+
+    final AtomicInteger refusals = new AtomicInteger();
+
+    private final ExecutorService threads;
+
+    Background(ThreadFactory factory) {
+        threads = Executors.newCachedThreadPool(factory);
+    }
+
+    @Override
+    public void execute(Runnable task) {
+        if (refuses) {
+            refusals.incrementAndGet();
+            throw new Error("no thread can be started, as far as this test goes");
+        }
+        threads.execute(task);
+    }
+
+    @Override
+    public void close() {
+        threads.shutdownNow();
+    }
+}
