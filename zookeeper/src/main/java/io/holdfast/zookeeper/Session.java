@@ -105,7 +105,11 @@ final class Session {
         // ZooKeeper's client names its threads after the one that makes it.
         Thread starter = new Thread(this::connect, "holdfast-" + context.clientName() + "-zookeeper");
         starter.setDaemon(true);
-        starter.start();
+        try {
+            starter.start();
+        } catch (RuntimeException | Error e) {
+            notOpened(e);
+        }
     }
 
     Settings settings() {
@@ -398,10 +402,14 @@ final class Session {
                 heard(KeeperState.SyncConnected);
             }
             pulse();
-        } catch (IOException | RuntimeException e) {
-            LOG.log(Level.WARNING, () -> "Cannot make a ZooKeeper client for " + settings.store(), e);
-            end(Ending.NOT_AUTHENTICATED, "no ZooKeeper client could be made: " + e);
+        } catch (IOException | RuntimeException | Error e) {
+            notOpened(e);
         }
+    }
+
+    private void notOpened(Throwable cause) {
+        LOG.log(Level.WARNING, () -> "Cannot make a ZooKeeper client for " + settings.store(), cause);
+        end(Ending.NOT_OPENED, "no ZooKeeper client could be made: " + cause);
     }
 
     /** On ZooKeeper's event thread, in order with the answers to requests. */

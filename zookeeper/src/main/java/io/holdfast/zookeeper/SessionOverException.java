@@ -16,6 +16,8 @@ final class SessionOverException extends Exception {
         OTHER_TIMEOUT,
         /** The server does not accept our credentials. */
         NOT_AUTHENTICATED,
+        /** There was no way to make a client for it: not now, but the next request may have one. */
+        NOT_OPENED,
         /** It is not ours to build another: the store was closed, or the client belongs to the user. */
         FOR_GOOD
     }

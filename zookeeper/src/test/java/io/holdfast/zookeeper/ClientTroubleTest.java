@@ -2,14 +2,25 @@ package io.holdfast.zookeeper;
 
 import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.holdfast.Demand;
 import io.holdfast.LossReason;
+import io.holdfast.StoreUnavailableException;
 import io.holdfast.servers.ZooKeeperServer;
+import io.holdfast.spi.Answer;
 import io.holdfast.spi.Grant;
+import io.holdfast.spi.StoreTraits;
+import java.io.IOException;
 import java.time.Duration;
+import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.zookeeper.Watcher;
+import org.apache.zookeeper.ZooDefs.Ids;
+import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -50,6 +61,45 @@ class ClientTroubleTest {
 
     private static Session sessionOf(Grant grant) {
         return ((Place) Objects.requireNonNull(grant.handle())).session();
+    }
+
+    /** The first client cannot be made, for lack of threads. */
+    private static final class LateConnector implements Connector {
+
+        private final Connector later = new OwnClient(server.connectString(), Optional.empty(), Map.of());
+        private final AtomicInteger calls = new AtomicInteger();
+
+        @Override
+        public ZooKeeper connect(Duration timeout, Watcher watcher, ConnectAttempts attempts) throws IOException {
+            if (calls.getAndIncrement() == 0) {
+                throw new Error("no thread can be started, as far as this test goes");
+            }
+            return later.connect(timeout, watcher, attempts);
+        }
+
+        @Override
+        public void authenticate(ZooKeeper client) {}
+
+        @Override
+        public boolean isOwn() {
+            return true;
+        }
+    }
+
+    @Test
+    void aSessionWhoseClientCannotBeMadeIsReplacedByTheNextRequest() {
+        Settings settings = new Settings(
+                "late", new LateConnector(), "/locks", TestServers.TICK, Ids.OPEN_ACL_UNSAFE, Layout.MUTEX);
+        try (StoreBench late =
+                new StoreBench(context -> new ZooKeeperStore(settings, StoreTraits.of("late"), context), TTL)) {
+            assertThatThrownBy(() -> late.store.attempt(
+                            late.request("late", Demand.exclusive()), late.within(Duration.ofSeconds(2))))
+                    .isInstanceOf(StoreUnavailableException.class);
+
+            assertThat(late.store.attempt(
+                            late.request("late", Demand.exclusive()), late.within(Duration.ofSeconds(10))))
+                    .isInstanceOf(Answer.Granted.class);
+        }
     }
 
     @Test
