@@ -611,7 +611,12 @@ final class Session {
                 },
                 "holdfast-" + context.clientName() + "-zookeeper-close");
         thread.setDaemon(true);
-        thread.start();
+        try {
+            thread.start();
+        } catch (RuntimeException | Error e) {
+            LOG.log(Level.WARNING, () -> "Cannot close a session of " + settings.store() + "; trying again", e);
+            context.timer().at(context.time().nanoTime() + pulseNanos(), this::closeClient);
+        }
     }
 
     /** The answer, or {@code instead} if the answer is that there is no such node. */
