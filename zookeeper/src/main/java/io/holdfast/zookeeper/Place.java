@@ -11,10 +11,14 @@ import io.holdfast.spi.OwnerId;
 import io.holdfast.spi.Request;
 import io.holdfast.spi.Ticket;
 import io.holdfast.spi.TicketListener;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
 import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.function.Consumer;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.KeeperException.Code;
@@ -89,6 +93,8 @@ final class Place {
         ENDED
     }
 
+    private static final Logger LOG = System.getLogger(Place.class.getName());
+
     /** A directory that cannot be made is found out after this many tries. */
     private static final int MOST_TRIES = 4;
 
@@ -124,6 +130,17 @@ final class Place {
         this.directories = directories;
         this.uuid = NodeNames.uuid(request.owner());
         this.directory = session.settings().directory(request.name());
+    }
+
+    /** Lets trouble with one not reach the others. */
+    static void forEach(Collection<Place> places, Consumer<Place> action) {
+        for (Place place : places) {
+            try {
+                action.accept(place);
+            } catch (RuntimeException | Error e) {
+                LOG.log(Level.WARNING, () -> "Trouble with a request for lock '" + place.lock() + "'", e);
+            }
+        }
     }
 
     OwnerId owner() {

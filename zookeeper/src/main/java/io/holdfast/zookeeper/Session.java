@@ -362,7 +362,7 @@ final class Session {
             LOG.log(Level.WARNING, () -> "ZooKeeper session of " + settings.store() + " ended: " + detail);
         }
         nextPulse.set(null);
-        List.copyOf(places.values()).forEach(place -> place.sessionEnded(detail));
+        Place.forEach(List.copyOf(places.values()), place -> place.sessionEnded(detail));
         places.clear();
         orphans.clear();
         uponReconnect.clear();
@@ -457,8 +457,17 @@ final class Session {
         List<Runnable> tasks = new ArrayList<>(uponReconnect);
         for (Runnable task : tasks) {
             if (uponReconnect.remove(task)) {
-                task.run();
+                runOrHandOver(task);
             }
+        }
+    }
+
+    private void runOrHandOver(Runnable task) {
+        try {
+            task.run();
+        } catch (RuntimeException | Error e) {
+            LOG.log(Level.WARNING, () -> "Trouble on a new connection to " + settings.store() + "; trying again", e);
+            inBackground(task);
         }
     }
 
@@ -486,6 +495,15 @@ final class Session {
             return;
         }
         long now = context.time().nanoTime();
+        try {
+            tend(now);
+        } finally {
+            long pause = isReady() && isIdle() ? Math.max(pulseNanos(), ttl.toNanos() / 6) : pulseNanos();
+            pulseAtLeastBy(now + pause);
+        }
+    }
+
+    private void tend(long now) {
         boolean own = settings.connector().isOwn();
         if (isConnected() && (isReady() || !own)) {
             touch(now);
@@ -495,13 +513,11 @@ final class Session {
             end(Ending.EXPIRED, "no server was reachable for as long as its timeout");
             return;
         }
-        places.values().forEach(place -> place.tend(now));
+        Place.forEach(places.values(), place -> place.tend(now));
         if (now - nextSweepNanos >= 0) {
             nextSweepNanos = now + sweepNanos;
             inBackground(this::sweep);
         }
-        long pause = isReady() && isIdle() ? Math.max(pulseNanos(), ttl.toNanos() / 6) : pulseNanos();
-        pulseAtLeastBy(now + pause);
     }
 
     /** An earlier pulse takes the place of a later one, whose alarm then finds that it is not the next any more. */

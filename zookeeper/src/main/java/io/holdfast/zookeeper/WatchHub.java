@@ -52,7 +52,7 @@ final class WatchHub implements Watcher {
         Set<Place> places = waiting.remove(event.getPath());
         if (places != null) {
             boolean deleted = event.getType() == EventType.NodeDeleted;
-            places.forEach(place -> place.changed(event.getPath(), deleted));
+            Place.forEach(places, place -> place.changed(event.getPath(), deleted));
         }
     }
 }

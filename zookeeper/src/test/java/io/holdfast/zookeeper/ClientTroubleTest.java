@@ -12,13 +12,19 @@ import io.holdfast.servers.ZooKeeperServer;
 import io.holdfast.spi.Answer;
 import io.holdfast.spi.Grant;
 import io.holdfast.spi.StoreTraits;
+import io.holdfast.spi.TicketListener;
+import io.holdfast.zookeeper.SessionOverException.Ending;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.zookeeper.WatchedEvent;
 import org.apache.zookeeper.Watcher;
+import org.apache.zookeeper.Watcher.Event.EventType;
+import org.apache.zookeeper.Watcher.Event.KeeperState;
 import org.apache.zookeeper.ZooDefs.Ids;
 import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.AfterAll;
@@ -32,6 +38,7 @@ import org.junit.jupiter.api.Test;
 class ClientTroubleTest {
 
     private static final Duration TTL = Duration.ofSeconds(2);
+    private static final int WAITERS = 4;
 
     private static ZooKeeperServer server;
 
@@ -61,6 +68,28 @@ class ClientTroubleTest {
 
     private static Session sessionOf(Grant grant) {
         return ((Place) Objects.requireNonNull(grant.handle())).session();
+    }
+
+    /** Hears what it is told, and fails over it. */
+    private final class Clumsy implements TicketListener {
+
+        @Override
+        public void granted(Grant grant) {
+            told.incrementAndGet();
+            throw new IllegalStateException("clumsy, as far as this test goes");
+        }
+
+        @Override
+        public void lost(String reason) {
+            told.incrementAndGet();
+            throw new IllegalStateException("clumsy, as far as this test goes");
+        }
+    }
+
+    private void queueTheClumsy(String name) {
+        for (int i = 0; i < WAITERS; i++) {
+            bench.queue(bench.request(name, Demand.shared()), new Clumsy());
+        }
     }
 
     /** The first client cannot be made, for lack of threads. */
@@ -114,6 +143,25 @@ class ClientTroubleTest {
     }
 
     @Test
+    void whatFailsOnANewConnectionIsDoneAgainAndKeepsNothingElseFromBeingDone() {
+        Session session = sessionOf(bench.acquire("again"));
+        session.hub().process(new WatchedEvent(EventType.None, KeeperState.Disconnected, null));
+        for (int i = 0; i < WAITERS; i++) {
+            AtomicInteger tries = new AtomicInteger();
+            session.afterReconnect(() -> {
+                if (tries.incrementAndGet() == 1) {
+                    throw new Error("as far as this test goes");
+                }
+                told.incrementAndGet();
+            });
+        }
+
+        session.hub().process(new WatchedEvent(EventType.None, KeeperState.SyncConnected, null));
+
+        await().until(() -> told.get() == WAITERS);
+    }
+
+    @Test
     void P5_pulsesGoOnAfterASweepThatCouldNotBeHandedOver() throws Exception {
         bench.acquire("pulses");
         bench.background.refuses = true;
@@ -124,5 +172,38 @@ class ClientTroubleTest {
 
         assertThat(lost).isNotNull();
         assertThat(lost.reason()).isEqualTo(LossReason.EXPIRED);
+    }
+
+    @Test
+    void P5_onePlaceThatCannotBeTendedKeepsNoOtherFromIt() {
+        try (StoreBench holding = StoreBench.at(TestServers.uri(server.connectString()), Duration.ofSeconds(30))) {
+            holding.acquire("tended");
+            queueTheClumsy("tended");
+
+            await().until(() -> told.get() == WAITERS);
+        }
+    }
+
+    @Test
+    void oneWaiterThatCannotBeToldKeepsNoOtherFromHearing() {
+        Grant holder = bench.acquire("clumsy");
+        queueTheClumsy("clumsy");
+
+        bench.store.release(holder, Duration.ZERO, bench.soon());
+
+        await().until(() -> told.get() == WAITERS);
+    }
+
+    @Test
+    void aSessionEndsForAllItsPlacesAndAtTheServers() throws Exception {
+        Session session = sessionOf(bench.acquire("ending"));
+        queueTheClumsy("ending");
+
+        session.end(Ending.EXPIRED, "as far as this test goes");
+
+        assertThat(told).hasValue(WAITERS);
+        ZooKeeper admin = TestServers.client(server.connectString());
+        await().until(() -> admin.getChildren("/locks/ending", false), List::isEmpty);
+        admin.close();
     }
 }
