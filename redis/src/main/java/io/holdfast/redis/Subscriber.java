@@ -89,10 +89,12 @@ final class Subscriber implements AutoCloseable {
             try {
                 node = server.apply(Deadline.after(context.time(), CONNECT_TIMEOUT));
                 listen(node);
-            } catch (RuntimeException e) {
+            } catch (RuntimeException | Error e) {
                 // Of whatever kind: a client that no longer listens would lose every grant announced to it.
                 if (!hearing.isOver()) {
-                    LOG.log(System.Logger.Level.DEBUG, "a subscription broke; subscribing again", e);
+                    System.Logger.Level level =
+                            e instanceof Error ? System.Logger.Level.WARNING : System.Logger.Level.DEBUG;
+                    LOG.log(level, "a subscription broke; subscribing again", e);
                     if (node != null) {
                         failed.accept(node);
                     }

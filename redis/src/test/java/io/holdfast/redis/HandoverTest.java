@@ -11,6 +11,7 @@ import io.holdfast.spi.Grant;
 import io.holdfast.spi.ReleaseAnswer;
 import io.holdfast.spi.RenewalAnswer;
 import io.holdfast.spi.Request;
+import io.holdfast.spi.TicketListener;
 import java.time.Duration;
 import java.util.List;
 import java.util.Objects;
@@ -333,6 +334,29 @@ class HandoverTest extends RedisTest {
         holder.release(held);
         pushed(marker);
         return marker;
+    }
+
+    @Test
+    void aClientListensOnAfterAnErrorInWhatItHeard() {
+        Grant held = holder.grant(name);
+        String another = name();
+        Grant heldToo = holder.grant(another);
+        TestClient.Place place = queued(other);
+        TicketListener errs = new TicketListener() {
+            @Override
+            public void granted(Grant grant) {
+                throw new Error("as when no thread can be started");
+            }
+
+            @Override
+            public void lost(String reason) {}
+        };
+        other.store.enqueue(other.request(another), errs, other.soon());
+
+        holder.release(heldToo);
+        holder.release(held);
+
+        assertThat(pushed(place).token()).isGreaterThan(held.token());
     }
 
     @Test
