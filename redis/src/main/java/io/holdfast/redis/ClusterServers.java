@@ -122,7 +122,7 @@ final class ClusterServers implements Topology {
                 assign((List<?>) range, node);
             }
             node.giveBack(line);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             node.drop(line);
             throw e;
         }

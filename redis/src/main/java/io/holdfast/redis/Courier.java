@@ -150,7 +150,7 @@ final class Courier {
                     throw failure(call, sentFailure, e);
                 }
                 node.forgetIdle();
-            } catch (RuntimeException e) {
+            } catch (RuntimeException | Error e) {
                 node.drop(line);
                 throw failure(call, e, e);
             }
@@ -183,8 +183,6 @@ final class Courier {
     private List<Outcome> pipeline(List<Call> calls, Deadline until) {
         Deadline deadline = until.within(timeout);
         Call first = calls.get(0);
-        List<Object> replies;
-        long baseNanos;
         Node node;
         Node.Line line;
         try {
@@ -195,26 +193,18 @@ final class Courier {
                     .map(call -> new Outcome(null, failure(call, null, e)))
                     .toList();
         }
-        StoreContext.Alarm guard = breakAt(deadline, line.connection());
+        long baseNanos = time.nanoTime();
+        List<Object> replies;
         try {
-            line.connection().setSoTimeout(TimedSockets.millisLeft(deadline));
-            baseNanos = time.nanoTime();
-            calls.forEach(call ->
-                    line.connection().sendCommand(arguments(call, call.script().sha(), Command.EVALSHA)));
-            if (replicas > 0) {
-                line.connection().sendCommand(waitForReplicas(deadline));
-            }
-            replies = line.connection().getMany(calls.size() + (replicas > 0 ? 1 : 0));
+            replies = exchangeAll(line.connection(), calls, deadline);
             node.giveBack(line);
-        } catch (JedisException e) {
+        } catch (RuntimeException | Error e) {
             node.drop(line);
             node.forgetIdle();
             topology.suspect(node);
             return calls.stream()
                     .map(call -> new Outcome(null, failure(call, e, e)))
                     .toList();
-        } finally {
-            guard.cancel();
         }
         long confirmed = replicas > 0 && replies.get(calls.size()) instanceof Long count ? count : 0;
         List<Outcome> outcomes = new ArrayList<>(calls.size());
@@ -226,6 +216,21 @@ final class Courier {
                             : new Outcome(new Reply(replies.get(i), baseNanos, false, confirmed), null));
         }
         return outcomes;
+    }
+
+    private List<Object> exchangeAll(Connection connection, List<Call> calls, Deadline deadline) {
+        StoreContext.Alarm guard = breakAt(deadline, connection);
+        try {
+            connection.setSoTimeout(TimedSockets.millisLeft(deadline));
+            calls.forEach(
+                    call -> connection.sendCommand(arguments(call, call.script().sha(), Command.EVALSHA)));
+            if (replicas > 0) {
+                connection.sendCommand(waitForReplicas(deadline));
+            }
+            return connection.getMany(calls.size() + (replicas > 0 ? 1 : 0));
+        } finally {
+            guard.cancel();
+        }
     }
 
     private static CommandArguments arguments(Call call, byte[] script, Command command) {
@@ -424,7 +429,7 @@ final class Courier {
         } catch (JedisDataException e) {
             node.giveBack(line);
             throw e;
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             node.drop(line);
             node.forgetIdle();
             topology.suspect(node);

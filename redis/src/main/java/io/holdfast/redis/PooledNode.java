@@ -63,7 +63,7 @@ final class PooledNode implements Node {
                 warm = null;
             }
             return new Line(warm != null ? warm.connection : connect(deadline), urgency);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             release(urgency);
             throw e;
         }

@@ -175,7 +175,7 @@ final class RedisStore implements QueueingStore, DowngradingStore, TokenRaisingS
         Courier.Reply reply;
         try {
             reply = send(Script.ENQUEUE, keys, deadline, Script.demand(request, mailbox.channel()));
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             desk.forget(request.owner());
             throw e;
         }
