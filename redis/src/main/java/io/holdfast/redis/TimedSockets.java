@@ -92,7 +92,12 @@ final class TimedSockets implements JedisSocketFactory {
                 },
                 "holdfast-lookup-" + server.getHost());
         lookup.setDaemon(true);
-        lookup.start();
+        try {
+            lookup.start();
+        } catch (OutOfMemoryError e) {
+            // No thread to be had now: nothing that asking again later could not mend.
+            throw new JedisConnectionException("no thread to look up host '" + server.getHost() + "' on", e);
+        }
         return await(found);
     }
 
