@@ -79,10 +79,15 @@ final class Mailbox implements AutoCloseable {
         return subscriber == null ? !closed : subscriber.hearing().isExpected();
     }
 
-    /** Makes sure somebody listens on that lane. Returns at once. */
+    /** Makes sure somebody listens on that lane, if there is a thread for it. Returns at once. */
     void listen(String lane) {
         if (!subscribers.containsKey(lane) && !closed) {
-            subscribers.computeIfAbsent(lane, this::subscribe);
+            try {
+                subscribers.computeIfAbsent(lane, this::subscribe);
+            } catch (RuntimeException | Error e) {
+                // Whoever calls has an answer of the server's, which counts; and every renewal calls again.
+                LOG.log(System.Logger.Level.DEBUG, "cannot listen on " + base, e);
+            }
             if (closed) {
                 close();
             }
