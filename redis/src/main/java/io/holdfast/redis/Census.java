@@ -102,13 +102,20 @@ final class Census {
     /** Looks at the servers' settings in the background, the first time it is called. */
     void inspectOnce(StoreContext context, Duration timeout) {
         if (inspected.compareAndSet(false, true)) {
-            context.background().execute(() -> {
-                try {
-                    warnOfEviction(Deadline.after(context.time(), timeout));
-                } catch (JedisException e) {
-                    LOG.log(System.Logger.Level.DEBUG, "cannot read maxmemory-policy", e);
-                }
-            });
+            try {
+                context.background().execute(() -> inspect(Deadline.after(context.time(), timeout)));
+            } catch (RuntimeException | Error e) {
+                // Whoever calls may just have been granted a lock.
+                LOG.log(System.Logger.Level.DEBUG, "maxmemory-policy is not looked at", e);
+            }
+        }
+    }
+
+    private void inspect(Deadline deadline) {
+        try {
+            warnOfEviction(deadline);
+        } catch (JedisException e) {
+            LOG.log(System.Logger.Level.DEBUG, "cannot read maxmemory-policy", e);
         }
     }
 

@@ -27,6 +27,8 @@ import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.logging.Handler;
 import java.util.logging.LogRecord;
@@ -133,6 +135,15 @@ class ServerStatesTest extends RedisTest {
         } finally {
             logger.removeHandler(handler);
         }
+    }
+
+    @Test
+    void aLookAtTheSettingsThatCannotBeTakenCostsNobodyTheLock() {
+        ExecutorService over = Executors.newSingleThreadExecutor();
+        over.shutdown();
+        TestClient client = closing(new TestClient(server.uri(), over), TestClient::close);
+
+        assertThat(client.attempt(name)).isInstanceOf(Answer.Granted.class);
     }
 
     @Test

@@ -70,12 +70,17 @@ final class TestClient implements AutoCloseable {
 
     private final OwnerId.Source owners = new OwnerId.Source();
     private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor(TestClient::daemon);
-    private final ExecutorService background = Executors.newCachedThreadPool(TestClient::daemon);
+    private final ExecutorService background;
     private final TimeSource time = TimeSource.system();
     final Map<OwnerId, LossReason> losses = new ConcurrentHashMap<>();
     final RedisStore store;
 
     TestClient(String uri) {
+        this(uri, Executors.newCachedThreadPool(TestClient::daemon));
+    }
+
+    TestClient(String uri, ExecutorService background) {
+        this.background = background;
         StoreContext context = new StoreContext(
                 owners.client(),
                 "test",
