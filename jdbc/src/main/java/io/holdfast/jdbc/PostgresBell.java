@@ -72,9 +72,12 @@ final class PostgresBell implements AutoCloseable {
             if (listener == null && !closed) {
                 Thread thread = new Thread(this::listen, threadName);
                 thread.setDaemon(true);
-                listener = thread;
                 thread.start();
+                listener = thread;
             }
+        } catch (RuntimeException | Error e) {
+            // No thread to be had: who waits polls, and asks for the bell again.
+            LOG.log(Level.DEBUG, () -> "Cannot listen to PostgreSQL, polling instead: " + e);
         } finally {
             lifecycle.unlock();
         }
@@ -93,7 +96,8 @@ final class PostgresBell implements AutoCloseable {
                 if (stopIfIdle()) {
                     return;
                 }
-            } catch (Exception e) {
+            } catch (Exception | Error e) {
+                // Of whatever kind: nobody would start to listen again.
                 if (!closed) {
                     LOG.log(Level.DEBUG, () -> "No news from PostgreSQL, polling instead: " + e);
                     LockSupport.parkNanos(RECONNECT_PAUSE.toNanos());

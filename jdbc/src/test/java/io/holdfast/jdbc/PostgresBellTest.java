@@ -6,8 +6,12 @@ import static org.awaitility.Awaitility.await;
 import io.holdfast.DistributedLock;
 import io.holdfast.Holdfast;
 import io.holdfast.Lease;
+import io.holdfast.spi.TimeSource;
+import java.sql.Connection;
 import java.time.Duration;
+import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -61,6 +65,22 @@ class PostgresBellTest {
             await().atMost(SOON).until(() -> listeners() > 0);
             next.release();
             await().atMost(SOON).until(again::isDone);
+        }
+    }
+
+    @Test
+    void isTriedAgainAfterAnError() {
+        AtomicInteger tries = new AtomicInteger();
+        TimeSource time = TimeSource.system();
+        Bells bells = new Bells(time, name -> {}, baton -> {});
+        Callable<Connection> connect = () -> {
+            tries.incrementAndGet();
+            throw new Error("as when memory runs out");
+        };
+        try (PostgresBell bell = new PostgresBell("client", "test-bell", connect, bells, time)) {
+            bell.wanted();
+
+            await().atMost(SOON).until(() -> tries.get() > 1);
         }
     }
 
