@@ -216,7 +216,7 @@ final class Connections implements AutoCloseable {
     private static boolean isUsable(Connection connection) {
         try {
             return !connection.isClosed();
-        } catch (SQLException e) {
+        } catch (SQLException | RuntimeException e) {
             return false;
         }
     }
@@ -243,10 +243,13 @@ final class Connections implements AutoCloseable {
                 connection.setAutoCommit(true);
             }
             return new Session(connection, deadline, false, () -> {
-                restore(connection, autoCommitBefore, networkTimeoutBefore);
-                giveBack.run();
+                try {
+                    restore(connection, autoCommitBefore, networkTimeoutBefore);
+                } finally {
+                    giveBack.run();
+                }
             });
-        } catch (SQLException e) {
+        } catch (SQLException | RuntimeException | Error e) {
             giveBack(connection);
             throw e;
         }
@@ -259,8 +262,8 @@ final class Connections implements AutoCloseable {
                 connection.setNetworkTimeout(Runnable::run, networkTimeout);
                 connection.setAutoCommit(autoCommit);
             }
-        } catch (SQLException e) {
-            // Broken: its pool will notice.
+        } catch (SQLException | RuntimeException e) {
+            // Broken: its pool will notice. What was done with it before stands.
         }
     }
 

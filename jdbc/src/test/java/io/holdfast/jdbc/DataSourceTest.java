@@ -10,13 +10,18 @@ import io.holdfast.DistributedLock;
 import io.holdfast.Holdfast;
 import io.holdfast.Lease;
 import io.holdfast.LockOptions;
+import io.holdfast.spi.Grant;
+import io.holdfast.spi.RenewalAnswer;
+import io.holdfast.spi.RenewalRequest;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
+import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Predicate;
 import javax.sql.DataSource;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -157,6 +162,59 @@ class DataSourceTest extends RecipeTest {
         }
     }
 
+    @ParameterizedTest
+    @EnumSource
+    void losesNeitherGrantsNorConnectionsWhenOneStumblesAtTheEnd(Database database) {
+        try (StumblingPool pool = new StumblingPool(database, "isClosed")) {
+            try (OpenStore client =
+                    new OpenStore(JdbcStore.on(pool).withSchemaCreated().withConnections(1))) {
+                for (int i = 0; i < 3; i++) {
+                    Grant grant = client.hold(Database.unique("stumbles"), Demand.shared());
+                    assertThat(client.store.renew(List.of(new RenewalRequest(grant, grant.ttl())), OpenStore.soon()))
+                            .singleElement()
+                            .isInstanceOf(RenewalAnswer.Extended.class);
+                }
+            }
+
+            assertThat(pool.getHikariPoolMXBean().getActiveConnections()).isZero();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void losesNoConnectionThatStumblesAtTheBeginning(Database database) {
+        try (StumblingPool pool = new StumblingPool(database, "getNetworkTimeout");
+                OpenStore client =
+                        new OpenStore(JdbcStore.on(pool).withSchemaCreated().withConnections(1))) {
+            assertThatThrownBy(() -> client.hold(Database.unique("stumbles"))).hasMessageContaining("stumbled");
+
+            assertThat(pool.getHikariPoolMXBean().getActiveConnections()).isZero();
+        }
+    }
+
+    /** Its connections throw what they should not, whenever a certain method is called. */
+    private static final class StumblingPool extends HikariDataSource {
+
+        private final String stumblesAt;
+
+        StumblingPool(Database database, String stumblesAt) {
+            this.stumblesAt = stumblesAt;
+            setJdbcUrl(database.url());
+            setMaximumPoolSize(2);
+        }
+
+        @Override
+        public Connection getConnection() throws SQLException {
+            Connection real = super.getConnection();
+            return proxy(real, method -> {
+                if (method.equals(stumblesAt)) {
+                    throw new IllegalStateException("stumbled");
+                }
+                return false;
+            });
+        }
+    }
+
     /** A pool of one that puts nothing right by itself. */
     private static final class OneConnection extends HikariDataSource {
 
@@ -168,17 +226,22 @@ class DataSourceTest extends RecipeTest {
 
         @Override
         public Connection getConnection() {
-            return (Connection) Proxy.newProxyInstance(
-                    Connection.class.getClassLoader(), new Class<?>[] {Connection.class}, (proxy, method, values) -> {
-                        if (method.getName().equals("close")) {
-                            return null;
-                        }
-                        try {
-                            return method.invoke(only, values);
-                        } catch (InvocationTargetException e) {
-                            throw e.getCause();
-                        }
-                    });
+            return proxy(only, method -> method.equals("close"));
         }
+    }
+
+    /** @param isLeftOut told of each method by name before it is called */
+    private static Connection proxy(Connection real, Predicate<String> isLeftOut) {
+        return (Connection) Proxy.newProxyInstance(
+                Connection.class.getClassLoader(), new Class<?>[] {Connection.class}, (proxy, method, values) -> {
+                    if (isLeftOut.test(method.getName())) {
+                        return null;
+                    }
+                    try {
+                        return method.invoke(real, values);
+                    } catch (InvocationTargetException e) {
+                        throw e.getCause();
+                    }
+                });
     }
 }
