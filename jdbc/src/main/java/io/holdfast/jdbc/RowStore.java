@@ -30,7 +30,6 @@ import java.util.List;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.Callable;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -288,8 +287,9 @@ final class RowStore implements RingingStore, DowngradingStore, TokenRaisingStor
                     LOG.log(Level.DEBUG, () -> "Could not " + what + ": " + e);
                 }
             });
-        } catch (RejectedExecutionException e) {
-            LOG.log(Level.DEBUG, () -> "Did not " + what + " because the client is closed");
+        } catch (RuntimeException | Error e) {
+            // Closed, or in whatever trouble: it is nothing that whoever asks for a lock should hear of.
+            LOG.log(Level.DEBUG, () -> "Did not " + what + ": " + e);
         }
     }
 

@@ -13,6 +13,7 @@ import io.holdfast.spi.StoreUri;
 import io.holdfast.spi.TimeSource;
 import java.time.Duration;
 import java.util.Optional;
+import java.util.concurrent.Executor;
 
 /** A store as one client sees it, without the engine in front. */
 final class OpenStore implements AutoCloseable {
@@ -25,13 +26,12 @@ final class OpenStore implements AutoCloseable {
     }
 
     OpenStore(StoreFactory factory) {
+        this(factory, TimeSource.system(), Runnable::run);
+    }
+
+    OpenStore(StoreFactory factory, TimeSource time, Executor background) {
         StoreContext context = new StoreContext(
-                owners.client(),
-                "test",
-                TimeSource.system(),
-                (nanos, task) -> () -> {},
-                Runnable::run,
-                (owner, reason, detail) -> {});
+                owners.client(), "test", time, (nanos, task) -> () -> {}, background, (owner, reason, detail) -> {});
         store = (RowStore) factory.open(context);
     }
 

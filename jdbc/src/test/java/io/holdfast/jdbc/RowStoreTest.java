@@ -13,6 +13,8 @@ import io.holdfast.spi.ReleaseAnswer;
 import io.holdfast.spi.RenewalAnswer;
 import io.holdfast.spi.RenewalRequest;
 import io.holdfast.spi.RingingStore;
+import io.holdfast.spi.StoreUri;
+import io.holdfast.spi.TimeSource;
 import io.holdfast.spi.Withdrawal;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -20,6 +22,9 @@ import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
@@ -573,5 +578,34 @@ class RowStoreTest {
                 .get(0)
                 .timeLeft();
         return left.orElseThrow();
+    }
+
+    @Test
+    void isTakenThoughNobodyCanSweep() {
+        AtomicLong ahead = new AtomicLong();
+        AtomicInteger refused = new AtomicInteger();
+        TimeSource time = new TimeSource() {
+            @Override
+            public long nanoTime() {
+                return System.nanoTime() + ahead.get();
+            }
+
+            @Override
+            public void parkUntil(Object blocker, long untilNanos) {
+                throw new UnsupportedOperationException("nobody parks here");
+            }
+        };
+        Executor full = task -> {
+            refused.incrementAndGet();
+            throw new IllegalStateException("full");
+        };
+        StoreUri uri = StoreUri.parse(polling(Database.POSTGRESQL));
+        OpenStore client = new OpenStore(new JdbcStoreProvider().store(uri), time, full);
+        others.add(client);
+
+        ahead.set(Duration.ofHours(1).toNanos());
+
+        assertThat(client.take(Database.unique("unswept"))).isPresent();
+        assertThat(refused).hasValue(1);
     }
 }
