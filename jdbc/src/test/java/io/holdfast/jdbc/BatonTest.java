@@ -193,6 +193,54 @@ class BatonTest {
     }
 
     @ParameterizedTest
+    @EnumSource(
+            names = "POSTGRESQL",
+            mode = EnumSource.Mode.EXCLUDE) // there who queues in vain stands in line after a second anyway
+    void isNotQueuedForAgainSoonBySomebodyWhoMissedIt(Database database) throws Exception {
+        String name = Database.unique("mistrusted");
+        Holdfast one = client(database);
+        Holdfast two = client(database);
+        one.lock(name).acquire().release();
+        try (Connection stuck = database.connect()) {
+            assertThat(baton(database, stuck, name).tryTake(stuck)).isTrue();
+            Lease held = one.lock(name).acquire();
+            CompletableFuture<Lease> waiting = two.lock(name).acquireAsync();
+            await().atMost(SOON).until(() -> queued(database) == 1);
+            held.release();
+            await().atMost(SOON).until(waiting::isDone);
+            waiting.join().release();
+            // The place left to the baton would lapse in a second, but there are only five until it is trusted again.
+            database.execute("UPDATE holdfast_lock SET line = '', line_until = 0 WHERE name = '" + name + "'");
+            assertThat(one.lock(name).tryAcquire()).isPresent();
+
+            two.lock(name).acquireAsync();
+
+            // A place of its own is what nobody has who queues for the baton.
+            await().atMost(SOON)
+                    .until(() -> database.number("SELECT COUNT(*) FROM holdfast_lock WHERE name = '" + name
+                                    + "' AND line <> '' AND line NOT LIKE '" + Line.RELAY + "%'")
+                            == 1);
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource(
+            names = "POSTGRESQL",
+            mode = EnumSource.Mode.EXCLUDE) // there a busy machine may make them stand in line
+    void whoReleasesDoesNotTakeItAgainBeforeThoseWhoQueue(Database database) throws Exception {
+        String name = Database.unique("again");
+        Lease held = client(database).lock(name).acquire();
+        List<CompletableFuture<Lease>> waiting = queueUp(database, name, 5);
+        held.release();
+
+        for (int i = 0; i < waiting.size() - 1; i++) {
+            waiting.get(i).get(SOON.toSeconds(), TimeUnit.SECONDS).release();
+
+            assertThat(clients.get(1 + i).lock(name).tryAcquire()).isEmpty();
+        }
+    }
+
+    @ParameterizedTest
     @EnumSource
     void isNotMissedWhenTheServerEndsTheWait(Database database) throws Exception {
         String name = Database.unique("killed");
