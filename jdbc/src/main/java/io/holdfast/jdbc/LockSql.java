@@ -1,6 +1,7 @@
 package io.holdfast.jdbc;
 
 import io.holdfast.Demand;
+import io.holdfast.spi.Grant;
 import io.holdfast.spi.Request;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -9,7 +10,6 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
-import java.util.OptionalLong;
 import java.util.function.UnaryOperator;
 
 /** The statements, for one dialect and one table. Times in them are microseconds of the server's clock. Immutable. */
@@ -236,13 +236,16 @@ final class LockSql {
     }
 
     /**
-     * Takes a free lock and returns its token; empty if the lock is taken, others are first, or it has no row.
+     * Takes a free lock; empty if the lock is taken, others are first, or it has no row.
      *
      * @param client in whose place in line, which is used up
+     * @param baseNanos just before
      */
-    OptionalLong take(Session session, Request request, String client) throws SQLException {
-        return minted(
+    Optional<Grant> take(Session session, Request request, String client, long baseNanos) throws SQLException {
+        return granted(
                 session,
+                request,
+                baseNanos,
                 take,
                 request.owner().toString(),
                 micros(request.ttl()),
@@ -253,10 +256,12 @@ final class LockSql {
     }
 
     /** The same in the place of the relay, which is kept. */
-    OptionalLong takeInRelay(Session session, Request request) throws SQLException {
+    Optional<Grant> takeInRelay(Session session, Request request, long baseNanos) throws SQLException {
         String relay = Line.who(Line.RELAY, Kind.EXCLUSIVE);
-        return minted(
+        return granted(
                 session,
+                request,
+                baseNanos,
                 takeInRelay,
                 request.owner().toString(),
                 micros(request.ttl()),
@@ -294,9 +299,11 @@ final class LockSql {
     }
 
     /** Adds the row of a lock never used before, taken at once; empty if somebody else was faster. */
-    OptionalLong createTaken(Session session, Request request) throws SQLException {
-        return minted(
+    Optional<Grant> createTaken(Session session, Request request, long baseNanos) throws SQLException {
+        return granted(
                 session,
+                request,
+                baseNanos,
                 createTaken,
                 name(request.name()),
                 request.owner().toString(),
@@ -304,12 +311,14 @@ final class LockSql {
                 Origins.write(request.origin()));
     }
 
-    private OptionalLong minted(Session session, String sql, Object... values) throws SQLException {
-        if (dialect == Dialect.MYSQL) {
-            return session.updateReturningInsertId(sql, values);
-        }
-        List<Long> tokens = session.updateReturning(sql, row -> row.getLong(1), values);
-        return tokens.isEmpty() ? OptionalLong.empty() : OptionalLong.of(tokens.get(0));
+    /** Runs a statement that mints a token, if it does anything. */
+    private Optional<Grant> granted(Session session, Request request, long baseNanos, String sql, Object... values)
+            throws SQLException {
+        Optional<Long> token = dialect == Dialect.MYSQL
+                ? session.updateReturningInsertId(sql, values)
+                : session.updateReturning(sql, row -> row.getLong(1), values).stream()
+                        .findFirst();
+        return token.map(minted -> new Grant(request, minted, request.ttl(), baseNanos));
     }
 
     /** Ends an exclusive grant; whether its owner still had it. */

@@ -3,6 +3,7 @@ package io.holdfast.jdbc;
 import io.holdfast.jdbc.LockSql.Kind;
 import io.holdfast.spi.Answer;
 import io.holdfast.spi.Deadline;
+import io.holdfast.spi.Grant;
 import io.holdfast.spi.OwnerId;
 import io.holdfast.spi.Request;
 import io.holdfast.spi.TimeSource;
@@ -10,7 +11,6 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Optional;
-import java.util.OptionalLong;
 import java.util.concurrent.ConcurrentHashMap;
 
 /** Asks for locks, to hold them alone, as one of those who queue for their batons. Thread-safe; see {@link Relay}. */
@@ -94,8 +94,10 @@ final class RelayedRequests implements AutoCloseable {
             throws SQLException {
         long baseNanos = time.nanoTime();
         boolean goesOn = baton.hasFollowers();
-        OptionalLong token = goesOn ? sql.takeInRelay(session, request) : sql.take(session, request, Line.RELAY);
-        if (token.isEmpty()) {
+        Optional<Grant> grant = goesOn
+                ? sql.takeInRelay(session, request, baseNanos)
+                : sql.take(session, request, Line.RELAY, baseNanos);
+        if (grant.isEmpty()) {
             return Optional.empty();
         }
         if (goesOn) {
@@ -103,7 +105,7 @@ final class RelayedRequests implements AutoCloseable {
         } else {
             relay.isOver(request.name());
         }
-        return RowStore.granted(request, token.getAsLong(), baseNanos);
+        return grant.map(Answer.Granted::new);
     }
 
     /** Queues for the baton: others have the lock, or something has happened to the baton. */
@@ -116,13 +118,12 @@ final class RelayedRequests implements AutoCloseable {
             if (!baton.isLeftLying(seen.get().token())) {
                 return Optional.of(askAgain(COURTESY, "another client is about to take it"));
             }
-            long baseNanos = time.nanoTime();
-            OptionalLong token = sql.takeInRelay(session, request);
-            if (token.isEmpty()) {
+            Optional<Grant> grant = sql.takeInRelay(session, request, time.nanoTime());
+            if (grant.isEmpty()) {
                 return Optional.of(askAgain(COURTESY, "another client has just taken it"));
             }
             relay.mistrust(request.name());
-            return RowStore.granted(request, token.getAsLong(), baseNanos);
+            return grant.map(Answer.Granted::new);
         });
     }
 

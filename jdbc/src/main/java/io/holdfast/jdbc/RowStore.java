@@ -28,7 +28,6 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import java.util.OptionalLong;
 import java.util.concurrent.Callable;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.Consumer;
@@ -156,9 +155,7 @@ final class RowStore implements RingingStore, DowngradingStore, TokenRaisingStor
         }
         Optional<Sight> sight = Sight.of(session, sql, request.name());
         if (sight.isEmpty() && alone) {
-            long baseNanos = context.time().nanoTime();
-            OptionalLong token = sql.createTaken(session, request);
-            return token.isPresent() ? granted(request, token.getAsLong(), baseNanos) : Optional.empty();
+            return sql.createTaken(session, request, context.time().nanoTime()).map(Answer.Granted::new);
         }
         if (looksFirst && sight.isPresent() && !sight.get().refuses(request, client)) {
             return take(session, sql, request, client);
@@ -186,13 +183,7 @@ final class RowStore implements RingingStore, DowngradingStore, TokenRaisingStor
     }
 
     private Optional<Answer> take(Session session, LockSql sql, Request request, String client) throws SQLException {
-        long baseNanos = context.time().nanoTime();
-        OptionalLong token = sql.take(session, request, client);
-        return token.isPresent() ? granted(request, token.getAsLong(), baseNanos) : Optional.empty();
-    }
-
-    static Optional<Answer> granted(Request request, long token, long baseNanos) {
-        return Optional.of(new Answer.Granted(new Grant(request, token, request.ttl(), baseNanos)));
+        return sql.take(session, request, client, context.time().nanoTime()).map(Answer.Granted::new);
     }
 
     /** Who waits needs a place, and renews it in good time; and somebody has to clear away the places of the dead. */

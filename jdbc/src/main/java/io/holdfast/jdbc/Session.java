@@ -9,7 +9,7 @@ import java.sql.SQLTimeoutException;
 import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.OptionalLong;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
 /** A borrowed connection whose statements are over at the deadline. Used by one thread. */
@@ -97,14 +97,14 @@ final class Session implements AutoCloseable {
     }
 
     /** An UPDATE that names its number by {@code LAST_INSERT_ID(…)}: MySQL sends it along with the count. */
-    OptionalLong updateReturningInsertId(String sql, Object... values) throws SQLException {
-        OptionalLong id = OptionalLong.empty();
+    Optional<Long> updateReturningInsertId(String sql, Object... values) throws SQLException {
+        Optional<Long> id = Optional.empty();
         try (PreparedStatement statement = connection.prepareStatement(sql, Statement.RETURN_GENERATED_KEYS)) {
             bind(statement, values);
             beforeChange();
             if (statement.executeUpdate() > 0) {
                 try (ResultSet keys = statement.getGeneratedKeys()) {
-                    id = OptionalLong.of(keys.next() ? keys.getLong(1) : lastInsertId());
+                    id = Optional.of(keys.next() ? keys.getLong(1) : lastInsertId());
                 }
             }
         }
