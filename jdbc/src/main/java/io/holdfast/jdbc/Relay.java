@@ -13,7 +13,6 @@ import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.LinkedBlockingQueue;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
@@ -91,7 +90,8 @@ final class Relay implements AutoCloseable {
         try {
             waiters.execute(() -> await(baton, ring, tooLate));
             return Optional.of(baton);
-        } catch (RejectedExecutionException e) {
+        } catch (RuntimeException | Error e) {
+            // Closed, or no thread to be had: it has to be done without.
             slots.release();
             return Optional.empty();
         }
@@ -178,7 +178,7 @@ final class Relay implements AutoCloseable {
     void giveUp(Baton baton) {
         try {
             cleaners.execute(baton::giveUp);
-        } catch (RejectedExecutionException e) {
+        } catch (RuntimeException | Error e) {
             baton.cutOff();
         }
     }
