@@ -184,6 +184,8 @@ class EngineTest extends RedisTest {
     private static void settleIn(DistributedLock lock, TcpProxy proxy) throws Exception {
         lock.run(() -> {});
         await().until(() -> proxy.bytes(Direction.TO_CLIENT) > 1000);
+        // If that look has not given the connection back yet, another is left behind.
+        lock.run(() -> {});
     }
 
     private void warmUp(List<DistributedLock> locks) throws Exception {
@@ -291,7 +293,8 @@ class EngineTest extends RedisTest {
         try (RedisServer paused = RedisServer.start()) {
             DistributedLock lock =
                     holdfast(paused.uri()).lock(name, LockOptions.defaults().withTtl(Duration.ofSeconds(3)));
-            lock.run(() -> {});
+            // A request on a connection that is not open yet is not one of unknown outcome.
+            settleIn(lock, paused);
             paused.pause();
 
             long start = System.nanoTime();

@@ -1,5 +1,6 @@
 package io.holdfast.redis;
 
+import io.holdfast.DistributedLock;
 import io.holdfast.servers.RedisServer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
@@ -76,6 +77,22 @@ abstract class RedisTest {
     static void awaitSubscription(TestClient client) {
         String channel = "holdfast:client:" + client.id() + "*";
         await().until(() -> !((List<?>) command("PUBSUB", "CHANNELS", channel)).isEmpty());
+    }
+
+    /**
+     * Leaves a connection of a client behind, once the one look at that server's settings needs none any more.
+     *
+     * @param at a server that no other client has looked at
+     */
+    static void settleIn(DistributedLock lock, RedisServer at) throws InterruptedException {
+        lock.run(() -> {});
+        try (RedisClient onlooker = RedisClient.create("127.0.0.1", at.port())) {
+            AtomicInteger asked = new AtomicInteger();
+            // Asking how often it was looked at is such a look too, counted from the next time on.
+            await().until(() -> calls(onlooker, "info") > asked.getAndIncrement());
+        }
+        // If that look still has the connection, another is left behind.
+        lock.run(() -> {});
     }
 
     /** Sends any command. */

@@ -308,7 +308,8 @@ class ServerStatesTest extends RedisTest {
         RedisServer sleepy = running(RedisServer.builder().setting("enable-debug-command", "local"));
         DistributedLock lock =
                 holdfast(sleepy.uri()).lock(name, LockOptions.defaults().withTtl(Duration.ofSeconds(3)));
-        lock.acquire().close();
+        // A request on a connection that is not open yet is not one of unknown outcome.
+        settleIn(lock, sleepy);
         try (RedisClient redis = RedisClient.create("127.0.0.1", sleepy.port())) {
             CompletableFuture<Object> sleep =
                     CompletableFuture.supplyAsync(() -> command(redis, "DEBUG", "SLEEP", "1.5"));
