@@ -362,6 +362,10 @@ class ServerStatesTest extends RedisTest {
         long ahead = System.currentTimeMillis() * 1000 + Duration.ofHours(1).toNanos() / 1000;
         client.store.raise(name, ahead, client.soon());
 
+        try (RedisClient redis = RedisClient.create("127.0.0.1", durable.port())) {
+            // While it syncs what was written before, it answers first and writes up to two seconds later.
+            await().until(() -> redis.info("persistence").contains("aof_buffer_length:0\r"));
+        }
         durable.kill();
         durable.restart();
 
