@@ -73,12 +73,13 @@ class ServerStatesTest extends RedisTest {
 
     @Test
     void aFullServerRefusesNewLocksAndStillRenewsAndReleases() {
-        RedisServer full = running(RedisServer.builder().maxMemory("4mb", "noeviction"));
+        RedisServer full = running(RedisServer.builder().maxMemory("1gb", "noeviction"));
         TestClient client = client(full.uri());
         Grant held = client.grant(name);
         TestClient.Place waiting = client.enqueue(name);
         try (RedisClient redis = RedisClient.create("127.0.0.1", full.port())) {
-            fill(redis);
+            // Filling it up would not do: buffers of connections are freed a moment later, and there is room again.
+            command(redis, "CONFIG", "SET", "maxmemory", "1");
 
             assertThatThrownBy(() -> client.attempt(name()))
                     .isInstanceOf(StoreUnavailableException.class)
@@ -91,22 +92,6 @@ class ServerStatesTest extends RedisTest {
             client.release(held);
             await().until(waiting.heard()::isGranted);
         }
-    }
-
-    private static void fill(RedisClient redis) {
-        String block = "x".repeat(100_000);
-        assertThatThrownBy(() -> {
-                    for (int i = 0; i < 1000; i++) {
-                        redis.set("filler-" + i, block);
-                    }
-                })
-                .hasMessageContaining("OOM");
-        assertThatThrownBy(() -> {
-                    for (int i = 0; i < 100_000; i++) {
-                        redis.set("small-" + i, "x");
-                    }
-                })
-                .hasMessageContaining("OOM");
     }
 
     @Test
