@@ -3,6 +3,7 @@ package io.holdfast.etcd;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.holdfast.Demand;
 import io.holdfast.DistributedLock;
 import io.holdfast.Holdfast;
 import io.holdfast.Lease;
@@ -37,6 +38,9 @@ import org.junit.jupiter.api.Test;
 class ClusterTest {
 
     private static final Duration PATIENCE = Duration.ofSeconds(40);
+
+    /** Nobody renews a waiter here while its members change. */
+    private static final Duration TTL = Duration.ofSeconds(30);
 
     private static EtcdCluster cluster;
 
@@ -82,6 +86,14 @@ class ClusterTest {
                 .collect(Collectors.joining(",", "etcd://", "?timeout=3s"));
     }
 
+    private Grant grantToOne() {
+        return one.grant(one.request(name, Demand.exclusive(), TTL));
+    }
+
+    private Waiter enqueueTwo() {
+        return two.enqueue(two.request(name, Demand.exclusive(), TTL));
+    }
+
     private void awaitRenewal(TestClient client, Grant grant) {
         await().atMost(PATIENCE)
                 .ignoreExceptions()
@@ -90,8 +102,8 @@ class ClusterTest {
 
     @Test
     void holdersAndWaitersOutliveTheMemberTheyTalkTo() {
-        Grant held = one.grant(name);
-        Waiter waiter = two.enqueue(name);
+        Grant held = grantToOne();
+        Waiter waiter = enqueueTwo();
         // First in the address, so the one in use, and the leader too.
         cluster.leader().kill();
 
@@ -103,8 +115,8 @@ class ClusterTest {
 
     @Test
     void holdersAndWaitersOutliveALeaderThatHangs() {
-        Grant held = one.grant(name);
-        Waiter waiter = two.enqueue(name);
+        Grant held = grantToOne();
+        Waiter waiter = enqueueTwo();
         EtcdServer hanging = cluster.leader();
         hanging.pause();
 
@@ -125,8 +137,8 @@ class ClusterTest {
 
     @Test
     void aLeadershipThatMovesIsHardlyNoticed() {
-        Grant held = one.grant(name);
-        Waiter waiter = two.enqueue(name);
+        Grant held = grantToOne();
+        Waiter waiter = enqueueTwo();
         EtcdServer old = cluster.leader();
         Etcdctl etcdctl = new Etcdctl(old.endpoint());
         String status = new Etcdctl(cluster.followers().get(0).endpoint()).run("endpoint", "status");
