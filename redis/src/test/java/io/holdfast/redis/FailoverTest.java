@@ -8,6 +8,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.holdfast.DistributedLock;
 import io.holdfast.Holdfast;
 import io.holdfast.Lease;
+import io.holdfast.LeaseLostException;
+import io.holdfast.LockEvent;
+import io.holdfast.LockListener;
 import io.holdfast.LockOptions;
 import io.holdfast.UnknownOutcomeException;
 import io.holdfast.servers.RedisCluster;
@@ -20,6 +23,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -38,6 +42,10 @@ class FailoverTest {
     private static final LockOptions TTL_6S = LockOptions.defaults().withTtl(Duration.ofSeconds(6));
     private static final LockOptions TTL_12S = LockOptions.defaults().withTtl(Duration.ofSeconds(12));
     private static final LockOptions TTL_20S = LockOptions.defaults().withTtl(Duration.ofSeconds(20));
+    /** Outlasts a failover that the Sentinels give up and begin again after twenty seconds. */
+    private static final LockOptions TTL_36S = LockOptions.defaults().withTtl(Duration.ofSeconds(36));
+
+    private static final LockOptions TTL_5MIN = LockOptions.defaults().withTtl(Duration.ofMinutes(5));
 
     /** After the promotion. */
     private static final Duration GOES_ON_WITHIN = Duration.ofSeconds(10);
@@ -52,9 +60,14 @@ class FailoverTest {
     }
 
     private Holdfast client(String uri) {
+        return client(uri, event -> {});
+    }
+
+    private Holdfast client(String uri, LockListener listener) {
         Holdfast client = Holdfast.builder()
                 .store(uri)
                 .closeTimeout(Duration.ofSeconds(1))
+                .listener(listener)
                 .connect();
         opened.add(client::close);
         return client;
@@ -68,7 +81,7 @@ class FailoverTest {
     }
 
     private static ConditionFactory await() {
-        return Awaitility.await().atMost(Duration.ofSeconds(30)).pollInterval(Duration.ofMillis(20));
+        return Awaitility.await().atMost(Duration.ofSeconds(60)).pollInterval(Duration.ofMillis(20));
     }
 
     /** Acquires as soon as somebody serves again. */
@@ -97,23 +110,25 @@ class FailoverTest {
     @Test
     void sentinelClientsGoOnAfterThePromotionWithLocksHeldWaitedForAndRenewed() throws Exception {
         RedisReplicaSet set = replicaSet();
-        Holdfast holder = client(sentinelUri(set));
+        AtomicInteger renewals = new AtomicInteger();
+        Holdfast holder =
+                client(sentinelUri(set), event -> renewals.addAndGet(event instanceof LockEvent.Renewed ? 1 : 0));
         Holdfast other = client(sentinelUri(set));
-        Lease held = holder.lock("held", TTL_12S).acquire();
-        CompletableFuture<Lease> waiting = other.lock("held", TTL_12S).acquireAsync();
+        Lease held = holder.lock("held", TTL_36S).acquire();
+        CompletableFuture<Lease> waiting = other.lock("held", TTL_36S).acquireAsync();
         await().until(() -> !holder.lock("held").inspect().waiters().isEmpty());
         RedisServer old = set.primary();
         awaitReplication(old);
 
         old.kill();
-        long killedAt = System.nanoTime();
         RedisServer promoted = set.primary();
         long promotedAt = System.nanoTime();
+        int before = renewals.get();
 
         assertThat(promoted).isNotSameAs(old);
-        acquireEventually(other.lock("another", TTL_12S)).close();
+        acquireEventually(other.lock("another", TTL_36S)).close();
         assertThat(Duration.ofNanos(System.nanoTime() - promotedAt)).isLessThan(GOES_ON_WITHIN);
-        awaitATtlSince(killedAt);
+        await().until(() -> renewals.get() > before);
         assertThat(held.isValid()).as("renewed by the new primary").isTrue();
         assertThat(waiting).isNotDone();
         held.release();
@@ -131,9 +146,7 @@ class FailoverTest {
         RedisReplicaSet set = replicaSet();
         Holdfast first = client(sentinelUri(set));
         Holdfast second = client(sentinelUri(set));
-        // Its renewal, by which the first holder is told, comes after fifteen seconds.
-        LockOptions options = LockOptions.defaults().withTtl(Duration.ofSeconds(45));
-        DistributedLock lock = first.lock("stock", options);
+        DistributedLock lock = first.lock("stock", TTL_5MIN);
         lock.acquire().close();
         RedisServer old = set.primary();
         awaitReplication(old);
@@ -145,7 +158,7 @@ class FailoverTest {
         early.onLost(loss -> told.set(true));
         old.kill();
         set.primary();
-        Lease late = acquireEventually(second.lock("stock", options));
+        Lease late = acquireEventually(second.lock("stock", TTL_5MIN));
 
         assertThat(early.isValid() && late.isValid())
                 .as("two holders at once, which the documentation warns of")
@@ -154,6 +167,9 @@ class FailoverTest {
         AtomicLong fence = new AtomicLong();
         assertThat(passes(fence, late.token())).isTrue();
         assertThat(passes(fence, early.token())).isFalse();
+        // Its own renewal, by which it would be told too, is far.
+        await().untilAsserted(() ->
+                assertThatThrownBy(() -> early.extend(TTL_5MIN.ttl())).isInstanceOf(LeaseLostException.class));
         await().untilTrue(told);
         assertThat(early.isValid()).isFalse();
         assertThat(late.isValid()).isTrue();
