@@ -191,7 +191,7 @@ class FailoverTest {
         RedisReplicaSet set = replicaSet();
         Holdfast client = client(sentinelUri(set) + "?replicas=1&timeout=1s");
         DistributedLock lock = client.lock("stock", TTL_6S);
-        try (Lease fine = lock.acquire()) {
+        try (Lease fine = acquireEventually(lock)) {
             assertThat(fine.isValid()).isTrue();
         }
         RedisServer replica = set.replicas().get(0);
@@ -212,9 +212,9 @@ class FailoverTest {
         // Does not wait for the replica itself.
         Holdfast holder = client(sentinelUri(set));
         Lease held = holder.lock("stock", TTL_20S).acquire();
-        CompletableFuture<Lease> waiting = client(sentinelUri(set) + "?replicas=1&timeout=1s")
-                .lock("stock", TTL_20S)
-                .acquireAsync();
+        Holdfast confirming = client(sentinelUri(set) + "?replicas=1&timeout=1s");
+        acquireEventually(confirming.lock("another", TTL_20S)).close();
+        CompletableFuture<Lease> waiting = confirming.lock("stock", TTL_20S).acquireAsync();
         await().until(() -> !holder.lock("stock").inspect().waiters().isEmpty());
         RedisServer replica = set.replicas().get(0);
 
