@@ -106,6 +106,8 @@ class FirstWaitTest extends RedisTest {
 
         assertThat(first.get(20, TimeUnit.SECONDS).isQueued()).isTrue();
         TestClient.Place second = other.enqueue(name);
+        // If the next try to subscribe came late, it queued unheard after all.
+        awaitSubscription(fresh);
         holder.release(held);
         pushed(first.join());
         assertThat(second.heard().calls).isZero();
