@@ -353,9 +353,12 @@ class FaultsTest {
     void p7ARequestThatArrivesLateIsSweptThoughNobodyAsksForIt() {
         try (Meddler meddler = new Meddler(server.port());
                 TestClient meddled = meddler.client()) {
-            meddled.grant(meddled.request(name + "-warm", Demand.exclusive(), SHORT));
+            // Swept every two seconds: time for another to see what is to be swept.
+            Duration ttl = Duration.ofSeconds(6);
+            one.release(one.grant(name + "-one"));
+            meddled.grant(meddled.request(name + "-warm", Demand.exclusive(), ttl));
             meddler.holdsUp = Meddler::bindsAKey;
-            Request late = meddled.request(name, Demand.exclusive(), SHORT);
+            Request late = meddled.request(name, Demand.exclusive(), ttl);
             assertThatThrownBy(() -> meddled.store.attempt(late, in(Duration.ofMillis(300))))
                     .isInstanceOf(UnknownOutcomeException.class);
             meddler.holdsUp = txn -> false;
