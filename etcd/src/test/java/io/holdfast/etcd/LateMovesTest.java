@@ -51,7 +51,7 @@ class LateMovesTest {
         client = meddler.client();
         held = client.grant(name);
         meddler.holdsUp = Meddler::bindsAKey;
-        assertThat(extend(Duration.ofSeconds(20), Duration.ofMillis(500))).isInstanceOf(RenewalAnswer.Unsettled.class);
+        assertThat(extend(Duration.ofSeconds(20), Duration.ofMillis(1500))).isInstanceOf(RenewalAnswer.Unsettled.class);
         meddler.holdsUp = txn -> false;
         assertThat(meddler.heldUp).hasSize(1);
     }
