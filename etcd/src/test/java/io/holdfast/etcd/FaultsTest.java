@@ -113,10 +113,12 @@ class FaultsTest {
     @Test
     void aRenewalAnsweredAfterItsTimeRevivesNothing() {
         try (TestClient slow = TestClient.of("etcd://127.0.0.1:" + proxy.port() + "?timeout=10s")) {
-            Grant held = slow.grant(slow.request(name, Demand.exclusive(), SHORT));
-            // Two round trips: the key is read in time, and the answer comes when the place has been given up.
-            await().until(() -> isOlderThan(held, SHORT.dividedBy(2)));
-            proxy.delay(Direction.TO_CLIENT, SHORT.multipliedBy(3).dividedBy(8));
+            Duration ttl = Duration.ofSeconds(4);
+            Grant held = slow.grant(slow.request(name, Demand.exclusive(), ttl));
+            // Two round trips: the key is read in time, and the answer comes when the place has been given up, which a
+            // round that waits for an answer itself notices up to a third of the ttl late.
+            await().until(() -> isOlderThan(held, ttl.dividedBy(2)));
+            proxy.delay(Direction.TO_CLIENT, ttl.multipliedBy(21).dividedBy(50));
 
             assertThat(slow.renew(held)).isInstanceOf(RenewalAnswer.Gone.class);
 
