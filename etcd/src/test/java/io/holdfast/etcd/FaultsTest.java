@@ -516,6 +516,7 @@ class FaultsTest {
 
     @Test
     void closingDoesNotFreeALockWhoseReleaseFailedAndWhichIsToLinger() {
+        one.release(one.grant(name + "-one"));
         failedToReleaseWith(SHORT.multipliedBy(3));
         two.close();
 
