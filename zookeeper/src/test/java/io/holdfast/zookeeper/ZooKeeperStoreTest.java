@@ -427,11 +427,13 @@ class ZooKeeperStoreTest {
 
     @Test
     void P8_closingLeavesNoNodes() throws Exception {
-        bench.acquire("closing");
-        bench.queue("closing", new Ears());
-        bench.close();
+        StoreBench closing = StoreBench.at(TestServers.uri(server.connectString()), Duration.ofSeconds(30));
+        closing.acquire("closing");
+        closing.queue("closing", new Ears());
+        closing.close();
 
-        assertThat(children("closing")).isEmpty();
+        // Closing waits only so long for the answer.
+        await().untilAsserted(() -> assertThat(children("closing")).isEmpty());
     }
 
     private static List<String> children(String lock) throws Exception {
