@@ -46,8 +46,10 @@ final class LockingProcess {
             try (Lease lease = lock.acquire()) {
                 long entered = System.nanoTime();
                 write(log, "in " + lease.token() + " " + entered);
+                // Before it is asked whether the lease was valid till then: afterwards another may come in.
+                long left = System.nanoTime();
                 if (lease.isValid()) {
-                    write(log, "out " + lease.token() + " " + System.nanoTime());
+                    write(log, "out " + lease.token() + " " + left);
                 }
             } catch (LockException e) {
                 write(log, "trouble " + e.getMessage());
