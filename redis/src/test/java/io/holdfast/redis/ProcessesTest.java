@@ -40,6 +40,9 @@ class ProcessesTest extends RedisTest {
 
     private static final Duration TTL = Duration.ofSeconds(5);
 
+    /** The ttl and the second of P4, and what a busy machine may add. */
+    private static final Duration LONGEST_GAP = TTL.plusSeconds(1).plusSeconds(3);
+
     @TempDir
     Path directory;
 
@@ -148,7 +151,7 @@ class ProcessesTest extends RedisTest {
 
     @Test
     void aStallWouldBeSeen() {
-        long end = TTL.plusSeconds(1).toNanos() + 31;
+        long end = LONGEST_GAP.toNanos() + 31;
         Hold first = new Hold(1, 0, 10, 20, 30);
         Hold second = new Hold(2, 0, 10, end, end);
 
@@ -213,7 +216,7 @@ class ProcessesTest extends RedisTest {
         }
         assertThat(overlaps).as("granted before the one before gave it back").isZero();
         assertThat(overtakings).as("granted after one who came later").isZero();
-        assertThat(longestGap).isLessThanOrEqualTo(TTL.plusSeconds(1));
+        assertThat(longestGap).isLessThanOrEqualTo(LONGEST_GAP);
     }
 
     /** In the order of their tokens. */
