@@ -28,6 +28,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.Random;
 import java.util.TreeMap;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DisplayName;
@@ -74,6 +76,7 @@ class ProcessesTest extends RedisTest {
                     Holdfast.builder().store(notingPlaces(arguments[0])).connect()) {
                 LockOptions options = LockOptions.defaults().withTtl(TTL).withFairness(Fairness.FIFO);
                 DistributedLock lock = client.lock(lockName, options);
+                beginToListen(client, arguments[0]);
                 List<Thread> running = new ArrayList<>();
                 for (int i = 0; i < threads; i++) {
                     Path own = log.resolveSibling(log.getFileName() + "-" + i);
@@ -84,6 +87,18 @@ class ProcessesTest extends RedisTest {
                 for (Thread thread : running) {
                     thread.join();
                 }
+            }
+        }
+
+        /** By waiting once: who is slow to subscribe for the first time queues unheard, and is passed over rightly. */
+        private static void beginToListen(Holdfast client, String uri) throws Exception {
+            String own = "own-" + UUID.randomUUID();
+            try (Holdfast other = Holdfast.connect(uri)) {
+                Lease held = other.lock(own).acquire();
+                CompletableFuture<Lease> waiting = client.lock(own).acquireAsync();
+                await().until(() -> !other.lock(own).inspect().waiters().isEmpty());
+                held.release();
+                waiting.get(20, TimeUnit.SECONDS).release();
             }
         }
 
