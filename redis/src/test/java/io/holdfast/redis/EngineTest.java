@@ -350,7 +350,7 @@ class EngineTest extends RedisTest {
             Holdfast client = closing(
                     Holdfast.builder()
                             .store("redis://127.0.0.1:" + proxy.port())
-                            .requestTimeout(Duration.ofMillis(300))
+                            .requestTimeout(Duration.ofSeconds(1))
                             .connect(),
                     Holdfast::close);
             Lease lease = client.lock(name).acquire();
@@ -433,7 +433,7 @@ class EngineTest extends RedisTest {
 
                 assertThat(readTimeout(mine)).isEqualTo(timeout);
                 Lease held = holdfast().lock(name).acquire();
-                assertThat(client.lock(name).tryAcquire(Duration.ofMillis(100))).isEmpty();
+                assertThat(client.lock(name).tryAcquire(Duration.ofSeconds(1))).isEmpty();
                 held.release();
                 client.locks(name);
                 assertThat(readTimeout(mine)).isEqualTo(timeout);
