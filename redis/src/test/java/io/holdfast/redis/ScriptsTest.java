@@ -235,7 +235,8 @@ class ScriptsTest extends RedisTest {
 
         @Test
         void anExpiredHolderIsNoticedByTheFirstInLineByItself() {
-            client.grant(brief());
+            // Long enough to queue behind it, the first time with a subscription.
+            client.grant(client.request(name, Demand.exclusive(), Duration.ofMillis(1500)));
 
             pushed(enqueue(client.request(name)));
         }
