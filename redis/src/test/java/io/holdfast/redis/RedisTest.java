@@ -4,8 +4,8 @@ import io.holdfast.DistributedLock;
 import io.holdfast.servers.RedisServer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.regex.Matcher;
@@ -28,7 +28,7 @@ abstract class RedisTest {
     static RedisServer server;
     static RedisClient redis;
 
-    private final List<Runnable> opened = new ArrayList<>();
+    private final List<Runnable> opened = new CopyOnWriteArrayList<>();
 
     @BeforeAll
     static void startServer() {
