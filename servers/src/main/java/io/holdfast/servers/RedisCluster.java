@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.UnaryOperator;
 
 /**
@@ -158,17 +159,25 @@ public final class RedisCluster implements ServerGroup<RedisServer> {
         awaitWhole();
     }
 
+    /** Repeats a command that was not answered in time; that it was carried out already is an answer then. */
     private static RespCall.Reply call(RedisServer node, String... command) {
-        try {
-            RespCall.Reply reply = node.call(command);
-            if (reply.isError()) {
-                throw new IllegalStateException(
-                        node.name() + " refuses " + String.join(" ", command) + ": " + reply.text());
+        String text = String.join(" ", command);
+        AtomicBoolean repeated = new AtomicBoolean();
+        return Patience.await(node.name() + " does not answer " + text, () -> {
+            try {
+                RespCall.Reply reply = node.call(command);
+                if (reply.isError() && !(repeated.get() && reply.text().contains(" already "))) {
+                    throw new IllegalStateException(node.name() + " refuses " + text + ": " + reply.text());
+                }
+                return Optional.of(reply);
+            } catch (IOException e) {
+                if (!node.isActive()) {
+                    throw new UncheckedIOException(node.name() + " does not answer " + text, e);
+                }
+                repeated.set(true);
+                return Optional.empty();
             }
-            return reply;
-        } catch (IOException e) {
-            throw new UncheckedIOException(node.name() + " does not answer " + String.join(" ", command), e);
-        }
+        });
     }
 
     /** Options of a {@link RedisCluster}. */
