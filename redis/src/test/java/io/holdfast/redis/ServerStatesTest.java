@@ -39,6 +39,7 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.RedisClient;
 
 @DisplayName("Servers that are full, forgetful, slow, closed or not there")
@@ -295,9 +296,9 @@ class ServerStatesTest extends RedisTest {
                 holdfast(sleepy.uri()).lock(name, LockOptions.defaults().withTtl(Duration.ofSeconds(3)));
         // A request on a connection that is not open yet is not one of unknown outcome.
         settleIn(lock, sleepy);
-        try (RedisClient redis = RedisClient.create("127.0.0.1", sleepy.port())) {
+        try (RedisClient redis = patient(sleepy)) {
             CompletableFuture<Object> sleep =
-                    CompletableFuture.supplyAsync(() -> command(redis, "DEBUG", "SLEEP", "1.5"));
+                    CompletableFuture.supplyAsync(() -> command(redis, "DEBUG", "SLEEP", "2"));
             await().until(() -> isSlow(sleepy));
 
             assertThatThrownBy(() -> lock.tryAcquire(Duration.ofMillis(200)))
@@ -306,6 +307,16 @@ class ServerStatesTest extends RedisTest {
             sleep.get(10, TimeUnit.SECONDS);
             await().untilAsserted(() -> assertThat(lock.inspect().isHeld()).isFalse());
         }
+    }
+
+    /** One that waits for an answer longer than the two seconds that are usual. */
+    private static RedisClient patient(RedisServer at) {
+        return RedisClient.builder()
+                .hostAndPort("127.0.0.1", at.port())
+                .clientConfig(DefaultJedisClientConfig.builder()
+                        .socketTimeoutMillis(20_000)
+                        .build())
+                .build();
     }
 
     private static boolean isSlow(RedisServer at) {
