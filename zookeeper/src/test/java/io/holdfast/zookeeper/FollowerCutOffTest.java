@@ -27,8 +27,8 @@ import org.junit.jupiter.api.Test;
 @DisplayName("A follower cut off from its leader")
 class FollowerCutOffTest {
 
-    /** Shorter than the follower takes to notice: it gives its leader up after twenty ticks. */
-    private static final Duration TTL = Duration.ofSeconds(1);
+    /** Shorter than the follower takes to notice: it gives its leader up after forty ticks, four seconds. */
+    private static final Duration TTL = Duration.ofSeconds(2);
 
     private static ZooKeeperEnsemble ensemble;
     private static ZooKeeperServer leader;
@@ -37,7 +37,9 @@ class FollowerCutOffTest {
 
     @BeforeAll
     static void start() throws IOException {
-        ensemble = ZooKeeperEnsemble.builder().each(TestServers::options).start();
+        ensemble = ZooKeeperEnsemble.builder()
+                .each(node -> TestServers.options(node).args("syncLimit=40"))
+                .start();
         leader = ensemble.leader();
         follower = ensemble.followers().get(0);
         link = putProxyBetween();
