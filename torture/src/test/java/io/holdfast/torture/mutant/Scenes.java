@@ -88,8 +88,8 @@ final class Scenes {
     static void aHolderIsCutOff(Stage stage) throws Exception {
         Actor alone = stage.actor("alone");
         RecordedLease lease = alone.acquire(renewed(PATIENT));
-        Waiting next = stage.actor("next").wait(fixed(LONG));
         alone.wire().cut();
+        Waiting next = stage.actor("next").wait(fixed(LONG));
         RecordedLease successor = next.get();
         lease.release();
         successor.release();
