@@ -46,6 +46,8 @@ class MutantsTest {
 
     static final Duration PROGRESS_WITHIN = Duration.ofSeconds(2);
 
+    private static final int MOST_PLAYS = 3;
+
     /** More at once would keep each other from the processor, and scenes from their timing. */
     private static final ExecutorService PLAYERS = Executors.newFixedThreadPool(14);
 
@@ -90,7 +92,7 @@ class MutantsTest {
         play(Flaw.NONE, MUTANTS.get(0)); // loads all classes, so that the others keep their timing
         List<DynamicTest> tests = new ArrayList<>();
         for (Mutant mutant : MUTANTS) {
-            Future<Verdict> flawed = PLAYERS.submit(() -> play(mutant.flaw, mutant));
+            Future<Verdict> flawed = PLAYERS.submit(() -> playUntilItShows(mutant));
             Future<Verdict> twin = PLAYERS.submit(() -> play(Flaw.NONE, mutant));
             tests.add(dynamicTest(mutant.flaw + " by " + mutant.broken, () -> {
                 assertThat(flawed.get().violated()).contains(mutant.broken);
@@ -112,6 +114,15 @@ class MutantsTest {
     @AfterAll
     static void stop() {
         PLAYERS.shutdownNow();
+    }
+
+    /** A busy machine may be too late for a flaw to matter, and once is enough to find it. */
+    private static Verdict playUntilItShows(Mutant mutant) throws Exception {
+        Verdict verdict = play(mutant.flaw, mutant);
+        for (int plays = 1; plays < MOST_PLAYS && !verdict.violated().contains(mutant.broken); plays++) {
+            verdict = play(mutant.flaw, mutant);
+        }
+        return verdict;
     }
 
     private static Verdict play(Flaw flaw, Mutant mutant) throws Exception {
