@@ -130,6 +130,11 @@ final class FlawedStore implements AutoCloseable {
         });
     }
 
+    /** Whether anybody ever held the lock. */
+    boolean hasGranted() {
+        return step(() -> lastToken > 0);
+    }
+
     LockView view(String name) {
         return step(() -> {
             List<LockView.Holder> holders = new ArrayList<>();

@@ -50,13 +50,14 @@ final class Scenes {
     static void aRenewalArrivesLate(Stage stage) throws Exception {
         Actor late = stage.actor("late");
         late.wire().holdRequests(Message.RENEW);
-        late.acquire(renewed(PATIENT));
+        Duration ttl = Duration.ofSeconds(5); // in which a renewal is surely sent
+        late.acquire(renewed(ttl));
         Waiting second = stage.actor("second").wait(fixed(LONG));
         Waiting third = stage.actor("third").wait(fixed(LONG));
         RecordedLease held = second.get();
         late.wire().deliver();
         await().until(() -> late.wire().answered(Message.RENEW) > 0);
-        third.getWithin(PATIENT.multipliedBy(2));
+        third.getWithin(ttl.plus(SHORT));
         endBoth(held, third);
     }
 
@@ -65,7 +66,7 @@ final class Scenes {
         Actor late = stage.actor("late");
         late.wire().holdReplies(Message.ASK);
         Waiting first = late.ask(Demand.exclusive(), fixed(SHORT));
-        await().until(() -> stage.store().view(Stage.LOCK).isHeld());
+        await().until(() -> stage.store().hasGranted());
         RecordedLease held = stage.actor("next").wait(fixed(LONG)).get();
         late.wire().deliver();
         Optional<RecordedLease> taken = first.getWithin(PATIENT);
@@ -157,15 +158,17 @@ final class Scenes {
         Actor earlier = stage.actor("earlier");
         Waiting first = earlier.wait(renewed(PATIENT));
         Waiting second = stage.actor("later").wait(renewed(PATIENT));
-        first.recorded().thenAccept(RecordedLease::release);
-        second.recorded().thenAccept(RecordedLease::release);
+        CompletableFuture<Void> firstTurn = first.recorded().thenAccept(RecordedLease::release);
+        CompletableFuture<Void> secondTurn = second.recorded().thenAccept(RecordedLease::release);
         lease.release();
         second.get();
+        secondTurn.join();
         int beats = earlier.wire().answered(Message.RENEW);
-        await().until(() -> first.recorded().isDone() || earlier.wire().answered(Message.RENEW) > beats + 1);
+        await().until(() -> firstTurn.isDone() || earlier.wire().answered(Message.RENEW) > beats + 1);
         if (!first.recorded().isDone()) {
             first.giveUp();
         }
+        firstTurn.exceptionally(gaveUp -> null).join();
     }
 
     static void oneWaitsInLine(Stage stage) throws Exception {
@@ -207,10 +210,9 @@ final class Scenes {
 
     static void aWaiterGivesUp(Stage stage) throws Exception {
         RecordedLease lease = stage.actor("holder").acquire(fixed(LONG));
-        stage.actor("waiter").wait(fixed(SHORT)).giveUp();
+        stage.actor("waiter").wait(fixed(LONG)).giveUp();
         stage.store().awaitWithdrawal();
         lease.release();
-        Wire.take(SHORT.multipliedBy(2));
     }
 
     /** Waits for longer than a lock may stay unserved. */

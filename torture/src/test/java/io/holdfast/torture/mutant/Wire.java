@@ -1,13 +1,11 @@
 package io.holdfast.torture.mutant;
 
 import io.holdfast.StoreUnavailableException;
-import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.locks.LockSupport;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -75,14 +73,6 @@ final class Wire {
             }
         } catch (InterruptedException e) {
             throw new IllegalStateException(e);
-        }
-    }
-
-    /** Lets time pass, whatever happens in it. */
-    static void take(Duration time) {
-        long end = System.nanoTime() + time.toNanos();
-        for (long left = time.toNanos(); left > 0; left = end - System.nanoTime()) {
-            LockSupport.parkNanos(left);
         }
     }
 }
