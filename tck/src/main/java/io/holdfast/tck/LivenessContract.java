@@ -34,7 +34,7 @@ abstract class LivenessContract extends StoreContract {
         Map<Kind, Future<Lease>> next = new EnumMap<>(Kind.class);
         for (Kind kind : supportedKinds()) {
             dead.put(kind, kind.of(doomed, name(kind.name()), shortLived()).acquire());
-            next.put(kind, fork(client().lock(name(kind.name()), shortLived())::acquire));
+            next.put(kind, fork(client().lock(name(kind.name()), longLived())::acquire));
         }
 
         mortal.die();
