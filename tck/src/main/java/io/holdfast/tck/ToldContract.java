@@ -158,9 +158,12 @@ abstract class ToldContract extends StoreContract {
     @Test
     void aHolderWhoseServerIsUnreachableIsToldAndDeadlinesAreKept() throws Exception {
         assumeTrue(subject().faults().isPresent(), "the way to the server cannot be cut");
-        Duration timeout = Duration.ofMillis(500);
+        Duration timeout = Duration.ofSeconds(1);
         Holdfast client = client(
                 subject().store(), builder -> builder.requestTimeout(timeout).closeTimeout(timeout));
+        // To connect may take longer than a request.
+        soon().ignoreExceptionsInstanceOf(LockException.class)
+                .until(() -> client.lock(name("connected")).acquire().release() == ReleaseResult.RELEASED);
         CompletableFuture<Loss> told = new CompletableFuture<>();
         Lease lease = client.lock(name(), shortLived()).acquire();
         lease.onLost(told::complete);
