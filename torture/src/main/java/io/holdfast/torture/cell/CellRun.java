@@ -84,11 +84,11 @@ public final class CellRun {
                 new Nemesis(schedule, fault -> inflict(fault, stand, crew, network), log(history)).run();
                 progress.at("healed");
                 TimeUnit.MILLISECONDS.sleep(settling.toMillis());
+                List<String> stuck = crew.stop(settling);
+                stuck.forEach(name -> troubles.add(name + " did not end within " + settling.toSeconds() + " s"));
+                troubles.addAll(crew.broken());
                 blameTheMachine(lag.worst());
             }
-            List<String> stuck = crew.stop(settling);
-            stuck.forEach(name -> troubles.add(name + " did not end within " + settling.toSeconds() + " s"));
-            troubles.addAll(crew.broken());
             progress.at("looking what is left");
             finish(stand, resource, history);
             if (stand.freesTheDeadAtOnce()) {
