@@ -50,6 +50,7 @@ final class Stands {
     Stand sentinel(String parameters) {
         RedisReplicaSet redis = RedisReplicaSet.builder()
                 .each(node -> node.appendOnly(Fsync.ALWAYS))
+                .downAfter(sentinelsPatience())
                 .start();
         String sentinels = ServerStand.hosts(
                 redis.sentinels().stream().map(Server::address).toList());
@@ -60,6 +61,11 @@ final class Stands {
                 dialled -> uri,
                 Options.of(Duration.ofSeconds(15)).notProxied(),
                 redis::close);
+    }
+
+    /** Where nothing is done to servers, a primary kept from running by a busy machine is not to lose what it has. */
+    private Duration sentinelsPatience() {
+        return Duration.ofSeconds(faults.stream().anyMatch(Fault::isOfServers) ? 2 : 30);
     }
 
     Stand redlock() {
