@@ -43,7 +43,7 @@ import java.util.concurrent.TimeUnit;
 public final class CellRun {
 
     /** JVMs start slowly on a busy machine. */
-    private static final Duration START = Duration.ofSeconds(60);
+    private static final Duration START = Duration.ofSeconds(180);
 
     /** Of the store when all is over; a busy machine may be late to answer. */
     private static final Duration LONGEST_OUTAGE = Duration.ofSeconds(30);
