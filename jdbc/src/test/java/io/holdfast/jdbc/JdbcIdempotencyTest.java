@@ -23,6 +23,7 @@ import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
@@ -52,15 +53,14 @@ class JdbcIdempotencyTest extends RecipeTest {
                 .store(JdbcStore.on(pool(database)).withSchemaCreated())
                 .connect();
         clients.add(client);
-        return JdbcIdempotency.on(client, outcomes)
-                .withLockOptions(LockOptions.defaults().withTtl(Duration.ofSeconds(1)));
+        return JdbcIdempotency.on(client, outcomes);
     }
 
-    /** Its lease ends after a second, whatever it does. */
+    /** Its lease ends after two seconds, whatever it does. */
     private JdbcIdempotency neverRenewing(Database database, DataSource outcomes) {
         return idempotency(database, outcomes)
                 .withLockOptions(
-                        LockOptions.defaults().withTtl(Duration.ofSeconds(1)).withRenewal(Renewal.NONE));
+                        LockOptions.defaults().withTtl(Duration.ofSeconds(2)).withRenewal(Renewal.NONE));
     }
 
     /** Stops before its key is claimed, until told to go on. */
@@ -74,6 +74,10 @@ class JdbcIdempotencyTest extends RecipeTest {
             reached.countDown();
             goOn.await();
         }
+    }
+
+    private static void untilReached(CountDownLatch point) throws InterruptedException {
+        assertThat(point.await(1, TimeUnit.MINUTES)).isTrue();
     }
 
     private static long rows(Database database, String key) {
@@ -159,7 +163,7 @@ class JdbcIdempotencyTest extends RecipeTest {
             wakeUp.await();
             return "from the dead";
         }));
-        started.await();
+        untilReached(started);
         // As good as dead: its lease is taken from it, and nobody tells it in time.
         clients.get(1).administration().forceRelease("idempotency/" + key);
 
@@ -317,7 +321,7 @@ class JdbcIdempotencyTest extends RecipeTest {
         Future<String> late = fork(() -> sleeping.run(key, "x", DAY, ResultCodec.strings(), lease -> {
             throw new AssertionError("ran without a lease");
         }));
-        pause.reached.await();
+        untilReached(pause.reached);
         assertThatThrownBy(() -> next.run(key, "x", DAY, ResultCodec.strings(), lease -> {
                     throw new IllegalStateException("fails and is forgotten");
                 }))
@@ -343,11 +347,11 @@ class JdbcIdempotencyTest extends RecipeTest {
             finish.await();
             return "late, but first";
         }));
-        started.await();
+        untilReached(started);
         Future<String> second = fork(() -> next.run(key, "x", DAY, ResultCodec.strings(), lease -> {
             throw new AssertionError("ran twice");
         }));
-        pause.reached.await();
+        untilReached(pause.reached);
 
         finish.countDown();
         assertThat(get(first)).isEqualTo("late, but first");
