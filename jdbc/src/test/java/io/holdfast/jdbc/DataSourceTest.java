@@ -92,10 +92,10 @@ class DataSourceTest extends RecipeTest {
     void withOneConnectionServesAHundredThreadsAndKeepsRenewing(Database database) throws Exception {
         try (HikariDataSource single = database.pool(1);
                 Holdfast client = client(single)) {
-            Duration ttl = Duration.ofSeconds(2);
+            Duration ttl = Duration.ofSeconds(5);
             LockOptions brief = LockOptions.defaults().withTtl(ttl);
             try (Lease kept = client.lock(Database.unique("kept"), brief).acquire()) {
-                long end = System.nanoTime() + ttl.multipliedBy(2).toNanos();
+                long end = System.nanoTime() + ttl.multipliedBy(3).dividedBy(2).toNanos();
                 inThreads(100, () -> {
                     DistributedLock own = client.lock(Database.unique("own"));
                     do {
