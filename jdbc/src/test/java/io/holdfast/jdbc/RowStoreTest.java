@@ -226,53 +226,59 @@ class RowStoreTest {
 
     @ParameterizedTest
     @EnumSource
-    void aWaitingWriterKeepsNewReadersOutButASingleTryDoesNot(Database database) {
+    void aWaitingWriterKeepsNewReadersOutButASingleTryDoesNot(Database database) throws Exception {
         OpenStore client = open(database);
-        String name = Database.unique("line");
-        Grant reader = client.hold(name, Demand.shared());
+        Takes.within(Line.KEPT, watch -> {
+            String name = Database.unique("line");
+            Grant reader = client.hold(name, Demand.shared());
 
-        assertThat(client.take(name)).isEmpty();
-        Grant late = client.hold(name, Demand.shared());
+            assertThat(client.take(name)).isEmpty();
+            Grant late = client.hold(name, Demand.shared());
 
-        try (RingingStore.Bell waiting = client.store.listen(name, Demand.exclusive(), () -> {})) {
-            standInLine(client, name);
-            assertThat(client.take(name, Demand.shared())).isEmpty();
-            client.store.release(reader, Duration.ZERO, OpenStore.soon());
-            client.store.release(late, Duration.ZERO, OpenStore.soon());
-            assertThat(client.take(name, Demand.shared()))
-                    .as("free, but wanted")
-                    .isEmpty();
-            Grant writer = client.hold(name);
+            try (RingingStore.Bell waiting = client.store.listen(name, Demand.exclusive(), () -> {})) {
+                watch.start();
+                standInLine(client, name);
+                assertThat(client.take(name, Demand.shared())).isEmpty();
+                client.store.release(reader, Duration.ZERO, OpenStore.soon());
+                client.store.release(late, Duration.ZERO, OpenStore.soon());
+                assertThat(client.take(name, Demand.shared()))
+                        .as("free, but wanted")
+                        .isEmpty();
+                Grant writer = client.hold(name);
 
-            assertThat(client.take(name, Demand.shared())).isEmpty();
-            client.store.release(writer, Duration.ZERO, OpenStore.soon());
-            assertThat(client.take(name)).as("now the readers' turn").isEmpty();
-            assertThat(client.take(name, Demand.shared())).isPresent();
-        }
+                assertThat(client.take(name, Demand.shared())).isEmpty();
+                client.store.release(writer, Duration.ZERO, OpenStore.soon());
+                assertThat(client.take(name)).as("now the readers' turn").isEmpty();
+                assertThat(client.take(name, Demand.shared())).isPresent();
+            }
+        });
     }
 
     @ParameterizedTest
     @EnumSource
-    void goesToClientsInTheOrderInWhichTheyStoodUp(Database database) {
-        String name = Database.unique("order");
-        OpenStore holder = open(database);
-        Grant held = holder.hold(name);
+    void goesToClientsInTheOrderInWhichTheyStoodUp(Database database) throws Exception {
         List<OpenStore> waiters = List.of(another(database), another(database), another(database));
-        for (OpenStore waiter : waiters) {
-            waiter.store.listen(name, Demand.exclusive(), () -> {});
-            standInLine(waiter, name);
-        }
-        assertThat(places(database, name)).as("one for each").isEqualTo(3);
-
-        for (int turn = 0; turn < waiters.size(); turn++) {
-            holder.store.release(held, Duration.ZERO, OpenStore.soon());
-            for (OpenStore behind : waiters.subList(turn + 1, waiters.size())) {
-                assertThat(behind.take(name)).isEmpty();
+        Takes.within(Line.KEPT, watch -> {
+            String name = Database.unique("order");
+            OpenStore holder = open(database);
+            Grant held = holder.hold(name);
+            watch.start();
+            for (OpenStore waiter : waiters) {
+                waiter.store.listen(name, Demand.exclusive(), () -> {});
+                standInLine(waiter, name);
             }
-            holder = waiters.get(turn);
-            held = holder.hold(name);
-        }
-        assertThat(places(database, name)).isZero();
+            assertThat(places(database, name)).as("one for each").isEqualTo(3);
+
+            for (int turn = 0; turn < waiters.size(); turn++) {
+                holder.store.release(held, Duration.ZERO, OpenStore.soon());
+                for (OpenStore behind : waiters.subList(turn + 1, waiters.size())) {
+                    assertThat(behind.take(name)).isEmpty();
+                }
+                holder = waiters.get(turn);
+                held = holder.hold(name);
+            }
+            assertThat(places(database, name)).isZero();
+        });
     }
 
     @ParameterizedTest
@@ -397,19 +403,23 @@ class RowStoreTest {
 
     @ParameterizedTest
     @EnumSource
-    void lingersByNobodyAfterRelease(Database database) {
+    void lingersByNobodyAfterRelease(Database database) throws Exception {
         OpenStore client = open(database);
+        Duration linger = Duration.ofSeconds(1);
         for (Demand demand : List.of(Demand.exclusive(), Demand.shared(), Demand.permits(1, 1))) {
-            String name = Database.unique("linger");
-            Grant grant = client.hold(name, demand);
+            Takes.within(linger, watch -> {
+                String name = Database.unique("linger");
+                Grant grant = client.hold(name, demand);
+                watch.start();
 
-            client.store.release(grant, Duration.ofSeconds(1), OpenStore.soon());
+                client.store.release(grant, linger, OpenStore.soon());
 
-            assertThat(client.take(name)).isEmpty();
-            assertThat(client.store.view(name, OpenStore.soon()).holders())
-                    .allSatisfy(holder -> assertThat(holder.origin()).isEmpty());
-            assertThat(renew(client, grant, LONG)).isInstanceOf(RenewalAnswer.Gone.class);
-            await().until(() -> client.take(name).isPresent());
+                assertThat(client.take(name)).isEmpty();
+                assertThat(client.store.view(name, OpenStore.soon()).holders())
+                        .allSatisfy(holder -> assertThat(holder.origin()).isEmpty());
+                assertThat(renew(client, grant, LONG)).isInstanceOf(RenewalAnswer.Gone.class);
+                await().until(() -> client.take(name).isPresent());
+            });
         }
     }
 
