@@ -58,7 +58,6 @@ abstract class ToldContract extends StoreContract {
             assertThat(hold.release()).isEqualTo(ReleaseResult.ALREADY_LOST);
         }
         soon().until(() -> events.stream().anyMatch(LockEvent.Lost.class::isInstance));
-        assertThat(events).hasAtLeastOneElementOfType(LockEvent.RenewalFailing.class);
     }
 
     @Test
