@@ -153,9 +153,7 @@ abstract class StoreContract {
     }
 
     Holdfast client(Mortal mortal) {
-        return client(
-                mortal.store(),
-                builder -> builder.closeTimeout(Duration.ofMillis(300)).requestTimeout(Duration.ofSeconds(1)));
+        return client(mortal.store(), builder -> builder.closeTimeout(Duration.ofMillis(300)));
     }
 
     /** The store of a client of its own, without the engine. */
