@@ -59,7 +59,7 @@ abstract class OptionsContract extends StoreContract {
         try (Lease lease = fixed.tryAcquire().orElseThrow()) {
             extendBeyondTtl(lease);
 
-            StoreTap.pause(renewedTtl().multipliedBy(3).dividedBy(2));
+            StoreTap.pause(renewedTtl().multipliedBy(5).dividedBy(4));
             assertThat(lease.isValid()).isTrue();
             assertThat(client().lock(name()).tryAcquire()).isEmpty();
         }

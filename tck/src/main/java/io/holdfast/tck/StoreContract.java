@@ -77,7 +77,7 @@ abstract class StoreContract {
 
     /** A ttl in which a few renewals are seen soon, and which a busy machine can keep. */
     Duration renewedTtl() {
-        Duration ttl = Duration.ofMillis(1200);
+        Duration ttl = Duration.ofSeconds(2);
         return ttl.compareTo(shortTtl()) < 0 ? shortTtl() : ttl;
     }
 
