@@ -71,10 +71,10 @@ abstract class ScaleContract extends StoreContract {
             leases.add(lock.tryAcquire().orElseThrow());
         }
 
-        StoreTap.pause(ttl.multipliedBy(3).dividedBy(2));
+        StoreTap.pause(ttl.multipliedBy(5).dividedBy(4));
 
         assertThat(leases).allMatch(Lease::isValid);
-        // Each is renewed four times at least, all together in some ten batches per server each time.
+        // Each is renewed three times at least, all together in some ten batches per server each time.
         assertThat(tap.count(Operation.RENEW)).isLessThan(2 * leases.size());
         leases.forEach(Lease::release);
     }
