@@ -3,10 +3,13 @@ package io.holdfast;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.holdfast.spi.Deadline;
+import io.holdfast.spi.Grant;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
 import java.util.logging.Handler;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
@@ -78,6 +81,25 @@ class WarningsTest {
             });
             assertThat(messages).noneMatch(text -> text.contains("'kept'") || text.contains("'closed'"));
             kept.close();
+        }
+    }
+
+    @Test
+    void nothingIsSaidOfAWaitThatIsOver() throws Exception {
+        try (ManualClient client = new ManualClient()) {
+            Grant elsewhere = client.holdElsewhere("orders");
+            CompletableFuture<Lease> waiting = client.lock("orders").acquireAsync();
+            await().until(() -> !client.lock("orders").inspect().waiters().isEmpty());
+            client.store.inner().release(elsewhere, Duration.ZERO, Deadline.after(client.time, ManualClient.TTL));
+            waiting.get(30, TimeUnit.SECONDS).release();
+
+            // Long enough for every alarm of that time, and to see that they have gone off.
+            client.time.advance(Duration.ofDays(2));
+            CompletableFuture<Void> after = new CompletableFuture<>();
+            client.store.context.timer().at(client.time.nanoTime(), () -> after.complete(null));
+
+            assertThat(after).succeedsWithin(PATIENCE);
+            assertThat(messages).isEmpty();
         }
     }
 

@@ -147,7 +147,9 @@ final class MemoryLine {
     /** When a client's alarm is to go off next; empty, and the watch is over, once it has no waiter here. */
     Optional<Duration> watch(StoreContext context, long now) {
         if (places.stream().noneMatch(place -> !place.isHolder() && place.context == context)) {
-            watchers.remove(context.clientId());
+            if (!watchers.isEmpty()) { // none if the line it watched has gone and this is a new one
+                watchers.remove(context.clientId());
+            }
             return Optional.empty();
         }
         return timeLeftOfFirst(now);
