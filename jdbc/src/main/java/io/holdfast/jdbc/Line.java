@@ -30,6 +30,12 @@ final class Line {
     /** How long a place is kept: several of a waiter's pauses, and the longest that the dead can keep others waiting. */
     static final Duration KEPT = Duration.ofSeconds(1);
 
+    /**
+     * A place that is kept for longer than this is from before the server's clock was set back. Longer than places are kept:
+     * MySQL's time of a statement is that of its beginning, and while it waited for the row others renewed their places.
+     */
+    static final Duration LONGEST_KEPT = KEPT.multipliedBy(2);
+
     static final int PLACE_LENGTH = 49;
 
     /** Who and how, without until when. */
@@ -74,9 +80,8 @@ final class Line {
         return new Line(places);
     }
 
-    /** A place cannot be kept for longer than that: if it seems to be, the server's clock has been set back since. */
     static boolean isKept(long until, long now) {
-        return until > now && until <= now + LockSql.micros(KEPT);
+        return until > now && until <= now + LockSql.micros(LONGEST_KEPT);
     }
 
     /** The beginning of a place. */

@@ -380,7 +380,8 @@ final class LockSql {
 
     private String text(String template) {
         // Somebody in line asked lately; what lies further ahead is from before the server's clock was set back.
-        return template.replace("{waited}", "(line_until > {now} AND line_until <= {now} + {kept})")
+        return template.replace("{waited}", "(line_until > {now} AND line_until <= {now} + {longest})")
+                .replace("{longest}", Long.toString(micros(Line.LONGEST_KEPT)))
                 .replace("{kept}", Long.toString(micros(Line.KEPT)))
                 .replace("{lock}", table.text())
                 .replace("{holder}", table.text() + "_holder")

@@ -16,13 +16,17 @@ import io.holdfast.spi.RingingStore;
 import io.holdfast.spi.StoreUri;
 import io.holdfast.spi.TimeSource;
 import io.holdfast.spi.Withdrawal;
+import java.sql.Connection;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterAll;
@@ -103,6 +107,30 @@ class RowStoreTest {
         await().until(() -> client.take(name).isPresent());
 
         assertThat(renew(client, first, LONG)).isInstanceOf(RenewalAnswer.Gone.class);
+    }
+
+    /** MySQL's time of a statement is that of its beginning: what others did while it waited for the row lies ahead of it. */
+    @ParameterizedTest
+    @EnumSource
+    @DisplayName("P6 it is not taken before one who came to stand in line while the request waited for the row")
+    void isNotTakenBeforeOneWhoCameWhileTheRequestWaited(Database database) throws Exception {
+        OpenStore client = open(database);
+        String name = Database.unique("came");
+        client.store.release(client.hold(name), Duration.ZERO, OpenStore.soon());
+        String placeUntil = database.dialect().now() + " + " + LockSql.micros(Line.KEPT);
+        try (Connection another = database.connect();
+                Statement statement = another.createStatement()) {
+            another.setAutoCommit(false);
+            statement.execute("SELECT 1 FROM holdfast_lock WHERE name = '" + name + "' FOR UPDATE");
+            CompletableFuture<Optional<Grant>> request = CompletableFuture.supplyAsync(() -> client.take(name));
+            RecipeWaits.untilBlocked(database);
+            statement.execute(
+                    "UPDATE holdfast_lock SET line = CONCAT('" + Line.who("0".repeat(32), LockSql.Kind.EXCLUSIVE)
+                            + "', " + placeUntil + "), line_until = " + placeUntil + " WHERE name = '" + name + "'");
+            another.commit();
+
+            assertThat(request.get(20, TimeUnit.SECONDS)).isEmpty();
+        }
     }
 
     @ParameterizedTest
