@@ -42,7 +42,7 @@ final class ProxiedDatabase implements StoreUnderTest, AutoCloseable {
     /** A database may take long to write to its disk, and an answer that takes a ttl is none. */
     @Override
     public Duration shortTtl() {
-        return Duration.ofMillis(800);
+        return Duration.ofMillis(600);
     }
 
     @Override

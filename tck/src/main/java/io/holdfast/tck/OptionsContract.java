@@ -167,7 +167,7 @@ abstract class OptionsContract extends StoreContract {
     @Test
     void aPollCutShortByTheCallersDeadlineIsARefusalAndUndone() throws Exception {
         StoreTap tap = tap();
-        Duration maxWait = Duration.ofSeconds(3);
+        Duration maxWait = Duration.ofSeconds(2);
         AtomicInteger polls = new AtomicInteger();
         DistributedLock polling =
                 client(tap).lock(name(), longLived().withWaiting(Waiting.poll().every(Duration.ofMillis(10))));
