@@ -277,15 +277,34 @@ class UnexpectedFailuresTest {
     }
 
     @Test
-    @DisplayName("what a store does in the background never waits for the user's executor")
-    void storesBackgroundNeverWaitsForTheUsersExecutor() {
-        ManualExecutor busy = new ManualExecutor();
-        try (ManualClient client = new ManualClient(builder -> builder.executor(busy))) {
-            CompletableFuture<Void> done = new CompletableFuture<>();
+    @DisplayName("what a store does in the background waits neither for the user's executor nor for requests that hang")
+    void storesBackgroundWaitsForNobody() throws InterruptedException {
+        CountDownLatch answer = new CountDownLatch(1);
+        try (ManualClient client = new ManualClient();
+                ManualClient busy = new ManualClient(builder -> builder.executor(task -> {}))) {
+            client.store.beforeAsk = () -> awaitQuietly(answer);
+            int moreThanThreads = 4 * Runtime.getRuntime().availableProcessors() + 4;
+            for (int i = 0; i < moreThanThreads; i++) {
+                client.lock("hangs-" + i).acquireAsync();
+            }
 
-            client.store.context.background().execute(() -> done.complete(null));
+            for (ManualClient each : List.of(client, busy)) {
+                CompletableFuture<Void> done = new CompletableFuture<>();
+                each.store.context.background().execute(() -> done.complete(null));
 
-            assertThat(done).succeedsWithin(Duration.ofSeconds(10));
+                assertThat(done).succeedsWithin(Duration.ofSeconds(10));
+            }
+            answer.countDown();
+        } finally {
+            answer.countDown();
+        }
+    }
+
+    private static void awaitQuietly(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
         }
     }
 

@@ -84,7 +84,9 @@ public final class Client implements Holdfast {
         ExecutorService ownCallbacks = Executors.forCallbacks(threads + "callback");
         // Apart, so that continuations of futures that block do not keep the news of a loss waiting.
         ExecutorService ownLossCallbacks = Executors.forCallbacks(threads + "loss");
-        this.ownExecutors = List.of(ownTasks, ownCallbacks, ownLossCallbacks);
+        // Apart too: what keeps locks alive does not queue behind requests that hang, nor behind the user's own work.
+        ExecutorService ownBackground = Executors.forTasks(threads + "store");
+        this.ownExecutors = List.of(ownTasks, ownCallbacks, ownLossCallbacks, ownBackground);
         this.timer = new ClientTimer(settings.time(), threads + "timer");
         Executor users = settings.executor().orElse(null);
         this.tasks = new Handover(users, ownTasks, timer, settings.time());
@@ -92,8 +94,7 @@ public final class Client implements Holdfast {
         this.lossCallbacks = new Handover(users, ownLossCallbacks, timer, settings.time());
         this.events = new Events(settings.listeners(), callbacks);
         this.lanes = new Lanes(threads);
-        // The store's own work keeps locks alive: it never queues behind what the user's executor is busy with.
-        this.store = open(new Handover(null, ownTasks, timer, settings.time()));
+        this.store = open(new Handover(null, ownBackground, timer, settings.time()));
         this.validity = new Validity(store.traits().minMargin());
         this.keeper = new Keeper(store, settings.time(), timer, lanes, settings.requestTimeout(), leaks::report);
         this.errands = new Errands(store, settings.time(), timer, lanes, settings.requestTimeout());
