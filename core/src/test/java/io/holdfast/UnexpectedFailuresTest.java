@@ -197,10 +197,13 @@ class UnexpectedFailuresTest {
                 client.store.beforeAnswer = () -> {};
                 throw new IllegalStateException("a bug in a driver");
             };
+            List<Boolean> validWhenUndone = new CopyOnWriteArrayList<>();
+            client.store.beforeLane = name -> validWhenUndone.add(write.isValid());
 
             assertThatExceptionOfType(IllegalStateException.class).isThrownBy(() -> lock.downgrade(write));
 
             assertThat(write.isValid()).isFalse();
+            assertThat(validWhenUndone).isNotEmpty().doesNotContain(true);
             await().until(() -> !client.isHeld("orders"));
         }
     }

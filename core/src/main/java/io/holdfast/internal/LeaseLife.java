@@ -158,6 +158,11 @@ final class LeaseLife {
         if (!state.lose()) {
             return false;
         }
+        afterLoss(reason, detail);
+        return true;
+    }
+
+    private void afterLoss(LossReason reason, String detail) {
         forgetHandle();
         announce(reason, detail);
         if (reason == LossReason.GONE || reason == LossReason.FORCED) {
@@ -166,7 +171,6 @@ final class LeaseLife {
             holding.endInBackground(linger());
         }
         acquisition.leaveGate();
-        return true;
     }
 
     /**
@@ -191,10 +195,11 @@ final class LeaseLife {
             }
             throw notApplied;
         } catch (RuntimeException | Error e) {
-            // It may be another kind of hold by now, or none: this lease can no longer vouch for it.
-            state.cancelRelease();
+            // It may be another kind of hold by now, or none: this lease can no longer vouch for it. It is lost before
+            // anything is undone, for from then on others may have the lock.
+            state.finishRelease(ReleaseResult.ALREADY_LOST);
             client.errands().undo(holding.grant().request());
-            lose(LossReason.GONE, "it could not be turned into another lease: " + e.getMessage());
+            afterLoss(LossReason.GONE, "it could not be turned into another lease: " + e.getMessage());
             throw e;
         }
     }
