@@ -1,6 +1,7 @@
 package io.holdfast.cli;
 
 import io.holdfast.Lease;
+import io.holdfast.Loss;
 import io.holdfast.ReleaseResult;
 import java.io.IOException;
 import java.time.Duration;
@@ -71,13 +72,8 @@ final class HeldRun {
                 if (!stage.compareAndSet(Stage.RUNNING, Stage.LOST)) {
                     return;
                 }
-                // Beside it: a terminal that is stopped, or a pipe nobody reads, must not keep the command running.
-                lossSaid = CompletableFuture.runAsync(() -> output.fail(
-                        Failure.LEASE_LOST,
-                        "lock '" + lost.name() + "' is lost: " + lost.detail() + ". Ending the command (TERM, then KILL"
-                                + " after " + LockText.span(grace) + ").",
-                        Failure.LEASE_LOST.exitCode));
                 try {
+                    sayBeside(lost);
                     running.terminate(grace);
                 } finally {
                     ended.complete(null);
@@ -93,6 +89,20 @@ final class HeldRun {
             }
             guard.dismiss();
             return exitCode;
+        }
+    }
+
+    /** On a thread of its own: a stopped terminal, or a pipe nobody reads, must not keep the command running. */
+    private void sayBeside(Loss lost) {
+        try {
+            lossSaid = CompletableFuture.runAsync(() -> output.fail(
+                            Failure.LEASE_LOST,
+                            "lock '" + lost.name() + "' is lost: " + lost.detail()
+                                    + ". Ending the command (TERM, then KILL after " + LockText.span(grace) + ").",
+                            Failure.LEASE_LOST.exitCode))
+                    .exceptionally(unsaid -> null);
+        } catch (Error noThread) {
+            // Ending the command matters more, and the exit code says it too.
         }
     }
 
