@@ -119,6 +119,7 @@ final class Acquisition extends Gate.Entry<Holding> {
         } catch (RuntimeException | Error e) {
             abandon("failed: " + e.getMessage());
             releaseUntaken();
+            end();
             throw e;
         }
     }

@@ -61,7 +61,15 @@ final class Handover implements Executor {
             throw closed;
         } catch (RuntimeException | Error e) {
             LOG.log(Level.WARNING, "A task could not be started, trying again", e);
-            timer.at(time.nanoTime() + RETRY_NANOS, () -> handToOwn(once));
+            timer.at(time.nanoTime() + RETRY_NANOS, () -> tryAgain(once));
+        }
+    }
+
+    private void tryAgain(Once once) {
+        try {
+            handToOwn(once);
+        } catch (RejectedExecutionException closed) {
+            once.run();
         }
     }
 
