@@ -30,7 +30,9 @@ final class ProcessTree {
     /** Kills a process and its children; returns the children. */
     static List<Long> kill(Process process) {
         // Stopped first, so that it makes no more of them while we look.
-        signal("STOP", List.of(process.pid()));
+        if (process.isAlive()) {
+            signal("STOP", List.of(process.pid()));
+        }
         List<Long> children = descendants(process.toHandle());
         process.destroyForcibly();
         signal("KILL", children);

@@ -81,7 +81,7 @@ final class ProxyConnection {
         long delayNanos = conditions.delayNanos(direction);
         while (pipe.wantsBytes()) {
             ByteBuffer bytes = ByteBuffer.allocate(CHUNK_BYTES);
-            long dueNanos = nowNanos;
+            long dueNanos = nowNanos + delayNanos;
             try {
                 int count = source.read(bytes);
                 // Not from when the turn began: what came since would be delayed for too short a time.

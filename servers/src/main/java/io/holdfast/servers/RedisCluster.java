@@ -86,7 +86,6 @@ public final class RedisCluster implements ServerGroup<RedisServer> {
         }
     }
 
-    /** The slots a node serves as primary, read from its line of CLUSTER NODES; none if it does not answer. */
     private static Optional<Integer> slotOf(String key, RedisServer node) {
         try {
             return Optional.of(
@@ -96,6 +95,7 @@ public final class RedisCluster implements ServerGroup<RedisServer> {
         }
     }
 
+    /** The slots a node serves as primary, read from its line of CLUSTER NODES; none if it does not answer. */
     private static List<SlotRange> slotsOf(RedisServer node) {
         if (!node.isActive()) {
             return List.of();
