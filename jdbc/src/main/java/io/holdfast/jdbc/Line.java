@@ -27,7 +27,7 @@ final class Line {
      * wiped the column, takes another at the end.
      */
 
-    /** How long a place is kept: several of a waiter's pauses, and the longest that the dead can keep others waiting. */
+    /** How long a place is kept: several of a waiter's pauses, and what the dead can keep others waiting. */
     static final Duration KEPT = Duration.ofSeconds(1);
 
     /**

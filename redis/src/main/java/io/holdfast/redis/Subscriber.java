@@ -85,15 +85,16 @@ final class Subscriber implements AutoCloseable {
         Duration pause = FIRST_PAUSE;
         while (!hearing.isOver()) {
             long roundBefore = hearing.round();
+            boolean inTrouble = false;
             Node node = null;
             try {
                 node = server.apply(Deadline.after(context.time(), CONNECT_TIMEOUT));
                 listen(node);
             } catch (RuntimeException | Error e) {
                 // Of whatever kind: a client that no longer listens would lose every grant announced to it.
+                inTrouble = e instanceof Error;
                 if (!hearing.isOver()) {
-                    System.Logger.Level level =
-                            e instanceof Error ? System.Logger.Level.WARNING : System.Logger.Level.DEBUG;
+                    System.Logger.Level level = inTrouble ? System.Logger.Level.WARNING : System.Logger.Level.DEBUG;
                     LOG.log(level, "a subscription broke; subscribing again", e);
                     if (node != null) {
                         failed.accept(node);
@@ -102,7 +103,7 @@ final class Subscriber implements AutoCloseable {
             }
             // Only a server that cannot be heard at all is left alone for longer: who does not listen is passed over.
             boolean heard = hearing.round() > roundBefore;
-            pause = heard ? FIRST_PAUSE : min(pause.multipliedBy(2), LONGEST_PAUSE);
+            pause = heard && !inTrouble ? FIRST_PAUSE : min(pause.multipliedBy(2), LONGEST_PAUSE);
             rest(pause);
         }
     }
