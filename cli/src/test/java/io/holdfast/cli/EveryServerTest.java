@@ -96,9 +96,8 @@ class EveryServerTest {
 
                 assertThat(answer(on, "ls")).contains("job", token, "pid " + holder.pid());
                 assertThat(answer(on, "show", "job")).contains("held by", "token " + token, "pid " + holder.pid());
-                try (HoldfastProcess second = holdfast(on, "run", "-n", "job", "--", "touch", "second")) {
-                    assertThat(second.exitCode()).as(second.err()).isEqualTo(1);
-                }
+                HoldfastProcess second = ended(on, "run", "-n", "job", "--", "touch", "second");
+                assertThat(second.exitCode()).as(second.err()).isEqualTo(1);
                 Files.createFile(directory.resolve("stop"));
 
                 assertThat(holder.exitCode()).as(holder.err()).isEqualTo(7);
@@ -110,10 +109,22 @@ class EveryServerTest {
     }
 
     private String answer(Running on, String... arguments) {
-        try (HoldfastProcess process = holdfast(on, arguments)) {
-            assertThat(process.exitCode()).as(process.err()).isZero();
-            return process.out();
-        }
+        HoldfastProcess process = ended(on, arguments);
+        assertThat(process.exitCode()).as(process.err()).isZero();
+        return process.out();
+    }
+
+    /** Asked again if the server did not answer in time: on a busy machine both have just been started. */
+    private HoldfastProcess ended(Running on, String... arguments) {
+        return await().atMost(SOON)
+                .pollInSameThread()
+                .until(
+                        () -> {
+                            HoldfastProcess process = holdfast(on, arguments);
+                            process.exitCode();
+                            return process;
+                        },
+                        process -> process.exitCode() != Failure.STORE_UNREACHABLE.exitCode);
     }
 
     @ParameterizedTest
