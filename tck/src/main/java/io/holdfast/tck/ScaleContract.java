@@ -17,8 +17,8 @@ import org.junit.jupiter.api.Test;
 @DisplayName("Scale")
 abstract class ScaleContract extends StoreContract {
 
-    /** More than one client may ever need, far less than there are leases or waiters. */
-    private static final int FEW = 12;
+    /** More than the pools of two clients, which grow with the processors; fewer than there are leases or waiters. */
+    private static final int FEW = Math.min(250, 20 + 10 * Runtime.getRuntime().availableProcessors());
 
     @Test
     void leasesAndWaitersAddNoThreads() throws Exception {
