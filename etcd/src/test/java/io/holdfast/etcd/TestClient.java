@@ -19,6 +19,7 @@ import io.holdfast.spi.Ticket;
 import io.holdfast.spi.TicketListener;
 import io.holdfast.spi.TimeSource;
 import io.holdfast.spi.Withdrawal;
+import io.holdfast.tck.RefusingExecutor;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -36,7 +37,7 @@ final class TestClient implements AutoCloseable {
 
     final OwnerId.Source owners = new OwnerId.Source();
     final Map<OwnerId, LossReason> losses = new ConcurrentHashMap<>();
-    final Background background = new Background(TestClient::daemon);
+    final RefusingExecutor background = new RefusingExecutor(TestClient::daemon);
     final EtcdStore store;
 
     private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor(TestClient::daemon);

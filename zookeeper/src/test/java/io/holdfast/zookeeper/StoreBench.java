@@ -16,6 +16,7 @@ import io.holdfast.spi.StoreUri;
 import io.holdfast.spi.Ticket;
 import io.holdfast.spi.TicketListener;
 import io.holdfast.spi.TimeSource;
+import io.holdfast.tck.RefusingExecutor;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
@@ -48,7 +49,7 @@ final class StoreBench implements AutoCloseable {
     }
 
     final BlockingQueue<Lost> losses = new LinkedBlockingQueue<>();
-    final Background background = new Background(StoreBench::daemon);
+    final RefusingExecutor background = new RefusingExecutor(StoreBench::daemon);
     final ZooKeeperStore store;
     final Duration ttl;
 

@@ -1,4 +1,4 @@
-package io.holdfast.etcd;
+package io.holdfast.tck;
 
 import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
@@ -6,17 +6,19 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** Where a client runs what nobody waits for, as long as it can start threads. */
-final class Background implements Executor, AutoCloseable {
+/** Where a client runs what nobody waits for, as long as it can start threads. For tests of what a store does then. */
+public final class RefusingExecutor implements Executor, AutoCloseable {
 
     /** Whether no thread can be started. */
-    volatile boolean refuses;
+    public volatile boolean refuses;
 
-    final AtomicInteger refusals = new AtomicInteger();
+    /** How many tasks were refused so far. */
+    public final AtomicInteger refusals = new AtomicInteger();
 
     private final ExecutorService threads;
 
-    Background(ThreadFactory factory) {
+    /** @param factory makes its threads while it can */
+    public RefusingExecutor(ThreadFactory factory) {
         threads = Executors.newCachedThreadPool(factory);
     }
 
