@@ -208,6 +208,27 @@ class UnexpectedFailuresTest {
         }
     }
 
+    @Test
+    @DisplayName("P7 what has to be undone is, though that could not even be started at first")
+    void whatHasToBeUndoneIsThoughThatCouldNotBeStartedAtFirst() throws InterruptedException {
+        try (ManualClient client = new ManualClient()) {
+            DistributedReadWriteLock lock = client.holdfast.readWriteLock("orders");
+            Lease write = lock.writeLock().acquire();
+            client.store.beforeAnswer = () -> {
+                client.store.beforeAnswer = () -> {};
+                throw new IllegalStateException("a bug in a driver");
+            };
+            client.store.beforeLane = name -> {
+                client.store.beforeLane = again -> {};
+                missingClass();
+            };
+
+            assertThatExceptionOfType(IllegalStateException.class).isThrownBy(() -> lock.downgrade(write));
+
+            client.passUntil(Duration.ofMillis(100), () -> !client.isHeld("orders"));
+        }
+    }
+
     static Stream<Throwable> refusals() {
         return Stream.of(
                 new RejectedExecutionException("full"),
@@ -256,26 +277,6 @@ class UnexpectedFailuresTest {
             client.store.inner().release(elsewhere, Duration.ZERO, Deadline.after(client.time, TTL));
 
             assertThat(waiting).succeedsWithin(Duration.ofSeconds(10)).matches(Lease::isValid);
-        }
-    }
-
-    @Test
-    @DisplayName("P7 a task runs once though the executor keeps it and throws")
-    void taskRunsOnceThoughTheExecutorKeepsItAndThrows() {
-        ManualExecutor kept = new ManualExecutor();
-        try (ManualClient client = new ManualClient(builder -> builder.executor(task -> {
-            kept.execute(task);
-            throw new OutOfMemoryError("unable to create native thread (simulated)");
-        }))) {
-            AtomicInteger told = new AtomicInteger();
-            CompletableFuture<Void> future =
-                    client.lock("orders").acquireAsync().thenRun(told::incrementAndGet);
-            assertThat(future).succeedsWithin(Duration.ofSeconds(10));
-
-            kept.runAll();
-
-            assertThat(told).hasValue(1);
-            assertThat(client.store.asks).hasValue(1);
         }
     }
 
