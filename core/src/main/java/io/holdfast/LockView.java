@@ -47,12 +47,17 @@ public record LockView(String name, List<Holder> holders, List<Waiter> waiters) 
      *
      * @param origin who
      * @param demand what is held
-     * @param token the store's token times 1024 for a first grant; a local handoff adds to it without telling the store
+     * @param token the token of the grant's first lease, since local handoffs add to it without telling the store; empty for a
+     *     foreign holder
      * @param since when it was granted, by the store's clock
      * @param timeLeft until it expires unless renewed; empty if it does not expire
      */
     public record Holder(
-            Optional<Origin> origin, Demand demand, long token, Optional<Instant> since, Optional<Duration> timeLeft) {}
+            Optional<Origin> origin,
+            Demand demand,
+            Optional<Long> token,
+            Optional<Instant> since,
+            Optional<Duration> timeLeft) {}
 
     /**
      * A waiter.

@@ -4,9 +4,8 @@ package io.holdfast.spi;
 public interface DowngradingStore extends LockStore {
 
     /**
-     * The grant goes on as a shared one of the same owner and token, and shared tickets behind it are let in.
-     *
-     * @throws io.holdfast.LeaseLostException if its owner no longer has it
+     * The grant goes on as a shared one of the same owner and token, and shared tickets behind it are let in. Tells the ticket
+     * {@link Ticket#downgraded}, or {@link Ticket#gone} if its owner no longer has it.
      */
-    Grant downgrade(Grant exclusive, Deadline deadline);
+    void downgrade(Ticket exclusive, Deadline deadline);
 }

@@ -3,13 +3,15 @@ package io.holdfast.spi;
 import io.holdfast.LockView;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * Where lock state lives.
  *
  * <p>Requests do their I/O on the calling thread and are over at their deadline, even when a socket, a pool or a name
- * lookup hangs. Thread-safe. What some stores can do and others cannot is an interface of its own:
- * {@link QueueingStore}, {@link RingingStore}, {@link DowngradingStore}, {@link TokenRaisingStore},
+ * lookup hangs. What a store learns about a claim it reports to its {@link Ticket}, whose state the engine reads afterwards.
+ * Tokens are the store's own, also in views; the engine turns them into users' tokens. Thread-safe. What some stores can do and
+ * others cannot is an interface of its own: {@link HintingStore}, {@link DowngradingStore}, {@link TokenRaisingStore},
  * {@link AdministeredStore}.
  *
  * <p>Every request may throw {@link io.holdfast.StoreUnavailableException} if it was certainly not applied,
@@ -18,40 +20,79 @@ import java.util.List;
  */
 public interface LockStore extends AutoCloseable {
 
+    /** How to ask for a lock. */
+    enum Mode {
+        /** Once, with no trace left if it is refused. Never overtakes tickets in the queue. */
+        TRY,
+        /** Or take a place in the queue; only for stores whose {@link StoreTraits#queues} says so. */
+        QUEUE
+    }
+
     StoreTraits traits();
 
     /**
-     * Asks once: {@link Answer.Granted}, or {@link Answer.Refused} with no trace left. Never overtakes tickets in line.
+     * Asks for a lock. Empty once the ticket has been told: {@link Ticket#granted}, or, in {@link Mode#QUEUE},
+     * {@link Ticket#waiting}. A queued ticket is kept by {@link #renew}, may be granted or lost at any time, and leaves the
+     * queue through {@link #withdraw}.
      */
-    Answer attempt(Request request, Deadline deadline);
+    Optional<Refusal> request(Ticket ticket, Mode mode, Deadline deadline);
 
     /**
-     * Keeps claims for at least the given ttls from now on; never shortens, never revives. One answer per request, in
-     * order. Called with claims of one {@link #lane} at a time.
+     * Keeps tickets, waiting or held, for their ttl from now on; never shortens, never revives. Each is told
+     * {@link Ticket#waiting}, {@link Ticket#extended}, {@link Ticket#granted}, {@link Ticket#gone} or {@link Ticket#failing}.
+     * Called with tickets of one {@link #server} at a time. An exception counts as failing for all that were not told.
      */
-    List<RenewalAnswer> renew(List<RenewalRequest> renewals, Deadline deadline);
+    void renew(List<Ticket> tickets, Deadline deadline);
+
+    /** As {@link #renew} for one held ticket, and for at least that ttl. */
+    void extend(Ticket ticket, Duration ttl, Deadline deadline);
 
     /**
-     * Ends a grant if its owner still has it, and lets the next in.
+     * Gives a grant back if its owner still has it, with the ticket's {@link Ticket#storeToken}, and lets the next in. The
+     * ticket has ended before, and the store forgets it.
      *
      * @param linger if positive, the lock first stays taken this long, by nobody, whether or not this process lives
      */
-    ReleaseAnswer release(Grant grant, Duration linger, Deadline deadline);
+    ReleaseAnswer release(Ticket ticket, Duration linger, Deadline deadline);
 
-    /** Removes whatever a request may have left, ticket or grant, by its owner id. Idempotent. */
-    Withdrawal withdraw(Request request, Deadline deadline);
+    /**
+     * Removes whatever a ticket may have left, a place in the queue or a grant, by its owner. The ticket has ended before, and
+     * the store forgets it. Idempotent.
+     */
+    Withdrawal withdraw(Ticket ticket, Deadline deadline);
 
     LockView view(String name, Deadline deadline);
 
-    /** Locks that are held or waited for, by name. */
-    List<LockView> views(String prefix, Deadline deadline);
+    /**
+     * Some of the locks that are held or waited for and whose name begins with {@code prefix}.
+     *
+     * @param after where to go on: empty to begin, then what the page before said is {@link Page#next}
+     * @param limit how many at most
+     */
+    Page views(String prefix, Optional<String> after, int limit, Deadline deadline);
 
-    /** Which server serves a lock. Lanes are renewed in parallel, so a dead server delays only its own locks. */
-    default String lane(String name) {
+    /** Connects if need be, and asks the server, or one that could serve locks, for a sign of life. */
+    void ping(Deadline deadline);
+
+    /** Which server serves a lock. Servers are asked in parallel, so a dead one delays only its own locks. */
+    default String server(String name) {
         return "";
     }
 
     /** Ends the store's threads and connections. What is still held is left to expire. */
     @Override
     void close();
+
+    /**
+     * A part of a listing.
+     *
+     * @param locks in the store's order
+     * @param next where the next page begins, in terms only the store knows; empty after the last
+     */
+    record Page(List<LockView> locks, Optional<String> next) {
+
+        public Page {
+            locks = List.copyOf(locks);
+        }
+    }
 }

@@ -9,11 +9,9 @@ import java.util.concurrent.Executor;
  * @param clientName the client's name for people
  * @param time the clock by which leases are judged
  * @param timer wakes up at given times; its thread watches deadlines, so tasks must be short and do no I/O
- * @param background for I/O no caller waits for
- * @param losses where to report grants that ended early
+ * @param background for I/O no caller waits for; never refuses while the client is open
  */
-public record StoreContext(
-        String clientId, String clientName, TimeSource time, Timer timer, Executor background, LossListener losses) {
+public record StoreContext(String clientId, String clientName, TimeSource time, Timer timer, Executor background) {
 
     /** Runs short tasks at given times on one thread. */
     public interface Timer {

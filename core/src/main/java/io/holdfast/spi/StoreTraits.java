@@ -8,6 +8,7 @@ import java.time.Duration;
  * What a store promises, so that what it cannot do is refused up front. Immutable.
  *
  * @param store its name for people, without credentials
+ * @param queues whether it keeps waiting tickets in order and tells them when it is their turn; else waiting is polling
  * @param shared whether {@link Demand.Shared} is supported
  * @param permits whether {@link Demand.Permits} is supported
  * @param lingers whether a released lock can stay taken for a while
@@ -18,6 +19,7 @@ import java.time.Duration;
  */
 public record StoreTraits(
         String store,
+        boolean queues,
         boolean shared,
         boolean permits,
         boolean lingers,
@@ -26,30 +28,34 @@ public record StoreTraits(
         Duration minMargin,
         Waiting.Poll poll) {
 
-    /** All demands, any ttl from 10 ms to a year. */
+    /** All demands, a queue, any ttl from 10 ms to a year. */
     public static StoreTraits of(String store) {
         return new StoreTraits(
-                store, true, true, true, Duration.ofMillis(10), Duration.ofDays(365), Duration.ZERO, Waiting.poll());
+                store, true, true, true, true, Duration.ofMillis(10), Duration.ofDays(365), Duration.ZERO, Waiting.poll());
     }
 
     public StoreTraits withDemands(boolean newShared, boolean newPermits) {
-        return new StoreTraits(store, newShared, newPermits, lingers, minTtl, maxTtl, minMargin, poll);
+        return new StoreTraits(store, queues, newShared, newPermits, lingers, minTtl, maxTtl, minMargin, poll);
+    }
+
+    public StoreTraits withoutQueue() {
+        return new StoreTraits(store, false, shared, permits, lingers, minTtl, maxTtl, minMargin, poll);
     }
 
     public StoreTraits withoutLinger() {
-        return new StoreTraits(store, shared, permits, false, minTtl, maxTtl, minMargin, poll);
+        return new StoreTraits(store, queues, shared, permits, false, minTtl, maxTtl, minMargin, poll);
     }
 
     public StoreTraits withTtls(Duration shortest, Duration longest) {
-        return new StoreTraits(store, shared, permits, lingers, shortest, longest, minMargin, poll);
+        return new StoreTraits(store, queues, shared, permits, lingers, shortest, longest, minMargin, poll);
     }
 
     public StoreTraits withMinMargin(Duration margin) {
-        return new StoreTraits(store, shared, permits, lingers, minTtl, maxTtl, margin, poll);
+        return new StoreTraits(store, queues, shared, permits, lingers, minTtl, maxTtl, margin, poll);
     }
 
     public StoreTraits withPoll(Waiting.Poll newPoll) {
-        return new StoreTraits(store, shared, permits, lingers, minTtl, maxTtl, minMargin, newPoll);
+        return new StoreTraits(store, queues, shared, permits, lingers, minTtl, maxTtl, minMargin, newPoll);
     }
 
     public boolean supports(Demand demand) {
