@@ -15,16 +15,16 @@ import org.jspecify.annotations.Nullable;
  *
  * @param <T> the answer
  */
-final class Ballot<T> {
+final class NodeAnswers<T> {
 
     /**
-     * A node's word.
+     * What one node said.
      *
      * @param node which one
      * @param answer what it said, or null if it failed
      * @param failure why it failed, or null if it answered
      */
-    record Vote<T>(int node, @Nullable T answer, @Nullable RuntimeException failure) {
+    record NodeAnswer<T>(int node, @Nullable T answer, @Nullable RuntimeException failure) {
 
         /** It failed, and not in one of the ways that rule out that the node did what it was asked. */
         boolean mayBeApplied() {
@@ -36,21 +36,27 @@ final class Ballot<T> {
 
     private final ReentrantLock lock = new ReentrantLock();
     private final Condition changed = lock.newCondition();
-    private final List<@Nullable Vote<T>> votes;
-    private int cast;
+    private final List<@Nullable NodeAnswer<T>> answers;
+    private final int expected;
+    private int count;
 
-    Ballot(int nodes) {
-        votes = new ArrayList<>(nodes);
+    /**
+     * @param nodes how many there are
+     * @param expected how many of them were asked
+     */
+    NodeAnswers(int nodes, int expected) {
+        this.expected = expected;
+        answers = new ArrayList<>(nodes);
         for (int i = 0; i < nodes; i++) {
-            votes.add(null);
+            answers.add(null);
         }
     }
 
-    void cast(Vote<T> vote) {
+    void add(NodeAnswer<T> answer) {
         lock.lock();
         try {
-            if (votes.set(vote.node(), vote) == null) {
-                cast++;
+            if (answers.set(answer.node(), answer) == null) {
+                count++;
             }
             changed.signalAll();
         } finally {
@@ -58,12 +64,12 @@ final class Ballot<T> {
         }
     }
 
-    /** Waits until all have voted, what is there so far decides, or the deadline. Returns the votes cast. */
-    List<Vote<T>> await(Deadline deadline, Predicate<List<Vote<T>>> decides) {
+    /** Waits until all have answered, what is there so far decides, or the deadline. Returns the answers given. */
+    List<NodeAnswer<T>> await(Deadline deadline, Predicate<List<NodeAnswer<T>>> decides) {
         boolean interrupted = false;
         lock.lock();
         try {
-            while (cast < votes.size() && !decides.test(castVotes()) && !deadline.hasPassed()) {
+            while (count < expected && !decides.test(given()) && !deadline.hasPassed()) {
                 try {
                     long left = changed.awaitNanos(deadline.remainingNanos());
                     if (left <= 0 && deadline.hasPassed()) {
@@ -74,7 +80,7 @@ final class Ballot<T> {
                     interrupted = true;
                 }
             }
-            return castVotes();
+            return given();
         } finally {
             lock.unlock();
             if (interrupted) {
@@ -83,23 +89,23 @@ final class Ballot<T> {
         }
     }
 
-    private List<Vote<T>> castVotes() {
-        List<Vote<T>> present = new ArrayList<>(cast);
-        for (Vote<T> vote : votes) {
-            if (vote != null) {
-                present.add(vote);
+    private List<NodeAnswer<T>> given() {
+        List<NodeAnswer<T>> present = new ArrayList<>(count);
+        for (NodeAnswer<T> answer : answers) {
+            if (answer != null) {
+                present.add(answer);
             }
         }
         return present;
     }
 
-    static <T> long count(List<Vote<T>> votes, Predicate<T> wanted) {
-        return votes.stream()
-                .filter(vote -> vote.answer() != null && wanted.test(vote.answer()))
+    static <T> long count(List<NodeAnswer<T>> answers, Predicate<T> wanted) {
+        return answers.stream()
+                .filter(answer -> answer.answer() != null && wanted.test(answer.answer()))
                 .count();
     }
 
-    static long failures(List<? extends Vote<?>> votes) {
-        return votes.stream().filter(vote -> vote.failure() != null).count();
+    static long failures(List<? extends NodeAnswer<?>> answers) {
+        return answers.stream().filter(answer -> answer.failure() != null).count();
     }
 }
