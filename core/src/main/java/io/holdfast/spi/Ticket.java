@@ -178,7 +178,7 @@ public final class Ticket {
         while (true) {
             Standing was = standing.get();
             if (was.state == State.HELD) {
-                if (replace(was, extendedOrExpired(was, extension))) {
+                if (keep(was, extendedOrExpired(was, extension))) {
                     return;
                 }
             } else if (was.state == State.ENDED) {
@@ -220,13 +220,18 @@ public final class Ticket {
             Standing next = was.state == State.HELD
                     ? extendedOrExpired(was, it -> it.extended(givenTtl, baseNanos, validity))
                     : was.extended(givenTtl, baseNanos, validity).answered(answered);
-            if (replace(was, next)) {
-                if (next.state != State.ENDED) {
-                    listener.kept();
-                }
+            if (keep(was, next)) {
                 return;
             }
         }
+    }
+
+    private boolean keep(Standing was, Standing next) {
+        boolean done = replace(was, next);
+        if (done && next.state != State.ENDED) {
+            listener.kept();
+        }
+        return done;
     }
 
     /** The store could not be asked to keep this, or did not answer, while others may have gone well. */
