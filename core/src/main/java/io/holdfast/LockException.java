@@ -26,8 +26,8 @@ public abstract sealed class LockException extends RuntimeException
 
     /** What is true for the holder of a lease, whatever became of the request. */
     static String stillHeld(Duration stillValidFor) {
-        return "You still hold the lock, for " + stillValidFor.toMillis() / 1000.0 + " s unless it is renewed; try again, or"
-                + " check the store.";
+        return "You still hold the lock, for " + stillValidFor.toMillis() / 1000.0
+                + " s unless it is renewed; try again, or" + " check the store.";
     }
 
     /** The lock this is about. */

@@ -149,9 +149,12 @@ public final class FileStore implements DowngradingStore, AdministeredStore, Tok
 
     /** The tickets are told once the file is written. */
     private void extend(String name, List<Ticket> sameLock, Function<Ticket, Duration> ttl, Deadline deadline) {
-        List<Runnable> reports = change(name, deadline, (table, now) -> sameLock.stream()
-                .map(ticket -> extend(table, ticket, ttl.apply(ticket), now))
-                .toList());
+        List<Runnable> reports = change(
+                name,
+                deadline,
+                (table, now) -> sameLock.stream()
+                        .map(ticket -> extend(table, ticket, ttl.apply(ticket), now))
+                        .toList());
         reports.forEach(Runnable::run);
     }
 

@@ -73,7 +73,9 @@ final class HolderWatch implements TicketPoller.ForceWatch {
         try {
             Deadline soon = Deadline.after(context.time(), LOOK_PATIENCE);
             boolean isThere = file.change(
-                    context.time(), soon, (table, now) -> table.find(ticket.owner()).isPresent());
+                    context.time(),
+                    soon,
+                    (table, now) -> table.find(ticket.owner()).isPresent());
             if (!isThere) {
                 tickets.remove(ticket);
                 ticket.gone(LossReason.FORCED, "an administrator released the lock by force");

@@ -48,9 +48,10 @@ final class LocalWaiters {
             waiting.values().stream()
                     .filter(ticket -> table.find(ticket.owner()).isEmpty())
                     .toList()
-                    .forEach(ticket -> lose(
-                            ticket,
-                            "its place in the queue is gone: no heartbeat for its ttl, or the lock's file was deleted"));
+                    .forEach(
+                            ticket -> lose(
+                                    ticket,
+                                    "its place in the queue is gone: no heartbeat for its ttl, or the lock's file was deleted"));
         }
     }
 

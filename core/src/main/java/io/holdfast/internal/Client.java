@@ -78,8 +78,7 @@ public final class Client implements Holdfast {
         LeakWatch leaks = new LeakWatch();
         this.cleanup = new Cleanup(requests, time, threads.timer(), threads.servers());
         this.keeper = new Keeper(requests, time, threads.timer(), threads.servers(), leaks::report);
-        Tickets tickets =
-                new Tickets(owners, settings.clientName(), Settings.host(), time, validity, keeper, cleanup);
+        Tickets tickets = new Tickets(owners, settings.clientName(), Settings.host(), time, validity, keeper, cleanup);
         this.callbacks = new Callbacks(settings.executor(), threads.callbacks(), threads.lossCallbacks(), lifecycle);
         Events events = new Events(settings.listeners(), callbacks);
         HandoffLimits handoff = new HandoffLimits(settings.maxHandoffs(), settings.maxHandoffTime());
@@ -179,8 +178,7 @@ public final class Client implements Holdfast {
 
     private LockHandle handle(String name, Demand demand, LockOptions options) {
         lifecycle.requireOpen(name);
-        return new LockHandle(
-                acquisitions, requests, LockTerms.of(name, demand, options, requests.traits(), sites));
+        return new LockHandle(acquisitions, requests, LockTerms.of(name, demand, options, requests.traits(), sites));
     }
 
     @Override

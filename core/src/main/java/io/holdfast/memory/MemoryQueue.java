@@ -121,8 +121,8 @@ final class MemoryQueue {
         List<Entry> holders =
                 entries.stream().filter(entry -> entry.state != State.WAITING).toList();
         entries.removeAll(holders);
-        holders.forEach(entry -> reports.accept(
-                () -> entry.ticket.gone(LossReason.FORCED, "an administrator released it by force")));
+        holders.forEach(entry ->
+                reports.accept(() -> entry.ticket.gone(LossReason.FORCED, "an administrator released it by force")));
         return holders.size();
     }
 

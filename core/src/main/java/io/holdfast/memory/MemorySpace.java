@@ -83,8 +83,11 @@ final class MemorySpace {
 
     /** Brings a lock up to date. When to do so next; empty if the client has no waiter there. */
     Optional<Duration> expire(String name, StoreContext client, long now) {
-        return on(name, now, (queue, reports) ->
-                queue.hasWaiterOf(client) ? queue.timeLeftOfFirst(now) : Optional.<Duration>empty());
+        return on(
+                name,
+                now,
+                (queue, reports) ->
+                        queue.hasWaiterOf(client) ? queue.timeLeftOfFirst(now) : Optional.<Duration>empty());
     }
 
     LockView view(String name, long now) {
@@ -100,7 +103,8 @@ final class MemorySpace {
                 .toList();
         for (String name : names) {
             if (locks.size() == limit) {
-                return new LockStore.Page(locks, Optional.of(locks.get(limit - 1).name()));
+                return new LockStore.Page(
+                        locks, Optional.of(locks.get(limit - 1).name()));
             }
             LockView view = view(name, now);
             if (view.isHeld() || !view.waiters().isEmpty()) {

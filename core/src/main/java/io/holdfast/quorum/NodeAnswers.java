@@ -24,7 +24,8 @@ final class NodeAnswers<T> {
      * @param answer what it said, or null if it failed
      * @param failure why it failed, or null if it answered
      */
-    record NodeAnswer<T>(int node, @Nullable T answer, @Nullable RuntimeException failure) {
+    record NodeAnswer<T>(
+            int node, @Nullable T answer, @Nullable RuntimeException failure) {
 
         /** It failed, and not in one of the ways that rule out that the node did what it was asked. */
         boolean mayBeApplied() {

@@ -91,12 +91,13 @@ final class QuorumNodes {
     }
 
     <T> List<NodeAnswer<T>> requireMajority(String name, List<NodeAnswer<T>> answers) {
-        long answered = answers.stream().filter(answer -> answer.answer() != null).count();
+        long answered =
+                answers.stream().filter(answer -> answer.answer() != null).count();
         if (answered < majority) {
             throw new StoreUnavailableException(
                     name,
-                    "only " + answered + " of " + nodes.size() + " nodes answered (" + said(answers, answer -> "answered")
-                            + ")");
+                    "only " + answered + " of " + nodes.size() + " nodes answered ("
+                            + said(answers, answer -> "answered") + ")");
         }
         return answers;
     }

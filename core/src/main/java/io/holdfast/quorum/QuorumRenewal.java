@@ -82,13 +82,10 @@ final class QuorumRenewal {
     /** The deadline is what a majority of the nodes vouch for, each by its own last request. */
     private void report(Ticket ticket, List<NodeAnswer<Map<OwnerId, Said>>> answers) {
         if (count(answers, ticket, Said.RENEWED) >= nodes.majority()) {
-            NodeTickets.of(ticket)
-                    .vouchedFor()
-                    .ifPresent(part -> ticket.extended(part.givenTtl(), part.baseNanos()));
+            NodeTickets.of(ticket).vouchedFor().ifPresent(part -> ticket.extended(part.givenTtl(), part.baseNanos()));
             return;
         }
-        String said = nodes.said(
-                answers, node -> node.getOrDefault(ticket.owner(), Said.NOT_HELD).text);
+        String said = nodes.said(answers, node -> node.getOrDefault(ticket.owner(), Said.NOT_HELD).text);
         if (nodes.isBlocking(count(answers, ticket, Said.NOT_HELD))) {
             ticket.gone(LossReason.GONE, "fewer than " + nodes.majority() + " nodes still have it (" + said + ")");
         } else {

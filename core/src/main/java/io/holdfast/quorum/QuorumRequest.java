@@ -91,9 +91,7 @@ final class QuorumRequest {
             return nodes.all().stream().noneMatch(node -> node.isPrompt() && !answered.contains(node.number()));
         });
         Set<Integer> answered = answers.stream().map(NodeAnswer::node).collect(Collectors.toSet());
-        nodes.all().stream()
-                .filter(node -> !answered.contains(node.number()))
-                .forEach(node -> node.setPrompt(false));
+        nodes.all().stream().filter(node -> !answered.contains(node.number())).forEach(node -> node.setPrompt(false));
         return answers;
     }
 
@@ -108,7 +106,8 @@ final class QuorumRequest {
         List<Ticket> held =
                 holding.stream().map(node -> parts.at(node).ticket()).toList();
         long token = held.stream().mapToLong(Ticket::storeToken).max().orElseThrow();
-        Duration ttl = held.stream().map(Ticket::givenTtl).min(Duration::compareTo).orElseThrow();
+        Duration ttl =
+                held.stream().map(Ticket::givenTtl).min(Duration::compareTo).orElseThrow();
         Deadline nodeDeadline = nodeDeadline();
         NodeAnswers<Boolean> raised = nodes.askSome(holding, node -> {
             if (parts.at(node).ticket().storeToken() != token) {
@@ -116,8 +115,8 @@ final class QuorumRequest {
             }
             return true;
         });
-        List<NodeAnswer<Boolean>> agreed = raised.await(
-                nodeDeadline, so -> NodeAnswers.count(so, done -> done) >= nodes.majority());
+        List<NodeAnswer<Boolean>> agreed =
+                raised.await(nodeDeadline, so -> NodeAnswers.count(so, done -> done) >= nodes.majority());
         if (NodeAnswers.count(agreed, done -> done) < nodes.majority()) {
             return false;
         }
@@ -155,7 +154,8 @@ final class QuorumRequest {
 
     private Refusal refusal(List<NodeAnswer<Optional<Refusal>>> answers) {
         String said = nodes.said(
-                answers, refusal -> refusal.map(why -> "refused, " + why.reason()).orElse("granted"));
+                answers,
+                refusal -> refusal.map(why -> "refused, " + why.reason()).orElse("granted"));
         long answered =
                 answers.stream().filter(answer -> answer.answer() != null).count();
         if (answered < nodes.majority() && !isRefused(answers)) {

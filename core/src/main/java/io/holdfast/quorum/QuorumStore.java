@@ -65,6 +65,7 @@ public final class QuorumStore implements TokenRaisingStore, AdministeredStore {
     private final QuorumNodes nodes;
     private final StoreContext context;
     private final StoreTraits traits;
+
     private QuorumStore(List<QuorumNode> nodes, Optional<Duration> nodeTimeout, StoreContext context) {
         this.nodes = new QuorumNodes(nodes, nodeTimeout, context);
         this.context = context;
@@ -192,7 +193,8 @@ public final class QuorumStore implements TokenRaisingStore, AdministeredStore {
             return ReleaseAnswer.NOT_HELD;
         }
         throw new UnknownOutcomeException(
-                ticket.name(), "fewer than " + majority + " nodes released it (" + nodes.said(answers, Enum::name) + ")");
+                ticket.name(),
+                "fewer than " + majority + " nodes released it (" + nodes.said(answers, Enum::name) + ")");
     }
 
     /** Also at a node that never said it granted: it may have. */
@@ -218,12 +220,11 @@ public final class QuorumStore implements TokenRaisingStore, AdministeredStore {
         NodeTickets parts = NodeTickets.of(ticket);
         parts.end();
         Deadline nodeDeadline = nodes.nodeDeadline(ticket.ttl(), deadline);
-        List<NodeAnswer<Withdrawal>> answers =
-                nodes.ask(nodeDeadline, node -> node.store().withdraw(parts.at(node).ticket(), nodeDeadline));
+        List<NodeAnswer<Withdrawal>> answers = nodes.ask(
+                nodeDeadline, node -> node.store().withdraw(parts.at(node).ticket(), nodeDeadline));
         if (NodeAnswers.failures(answers) > 0 || answers.size() < nodes.size()) {
             throw new UnknownOutcomeException(
-                    ticket.name(),
-                    "not all nodes could be asked to undo it (" + nodes.said(answers, Enum::name) + ")");
+                    ticket.name(), "not all nodes could be asked to undo it (" + nodes.said(answers, Enum::name) + ")");
         }
         // Where it was not found it may yet arrive, so looking again pays unless it was found everywhere.
         return NodeAnswers.count(answers, answer -> answer == Withdrawal.REMOVED) == nodes.size()
@@ -239,7 +240,10 @@ public final class QuorumStore implements TokenRaisingStore, AdministeredStore {
         return QuorumViews.combine(
                 name,
                 nodes.majority(),
-                answers.stream().map(NodeAnswer::answer).filter(Objects::nonNull).toList());
+                answers.stream()
+                        .map(NodeAnswer::answer)
+                        .filter(Objects::nonNull)
+                        .toList());
     }
 
     /** Pages of the nodes do not match, so all of them are read and cut here. */
@@ -252,7 +256,8 @@ public final class QuorumStore implements TokenRaisingStore, AdministeredStore {
                 .map(NodeAnswer::answer)
                 .filter(Objects::nonNull)
                 .flatMap(List::stream)
-                .filter(view -> after.map(last -> view.name().compareTo(last) > 0).orElse(true))
+                .filter(view ->
+                        after.map(last -> view.name().compareTo(last) > 0).orElse(true))
                 .collect(Collectors.groupingBy(LockView::name));
         List<LockView> locks = byName.entrySet().stream()
                 .map(entry -> QuorumViews.combine(entry.getKey(), nodes.majority(), entry.getValue()))
@@ -261,7 +266,9 @@ public final class QuorumStore implements TokenRaisingStore, AdministeredStore {
                 .toList();
         return locks.size() <= limit
                 ? new Page(locks, Optional.empty())
-                : new Page(locks.subList(0, limit), Optional.of(locks.get(limit - 1).name()));
+                : new Page(
+                        locks.subList(0, limit),
+                        Optional.of(locks.get(limit - 1).name()));
     }
 
     private static List<LockView> allViews(QuorumNode node, String prefix, Deadline deadline) {
@@ -315,8 +322,7 @@ public final class QuorumStore implements TokenRaisingStore, AdministeredStore {
         Deadline nodeDeadline = deadline.within(LOOK_TIMEOUT);
         List<NodeAnswer<Integer>> answers = nodes.requireMajority(
                 name,
-                nodes.ask(
-                        nodeDeadline, node -> administration.on((AdministeredStore) node.store(), nodeDeadline)));
+                nodes.ask(nodeDeadline, node -> administration.on((AdministeredStore) node.store(), nodeDeadline)));
         return answers.stream()
                 .map(NodeAnswer::answer)
                 .filter(Objects::nonNull)

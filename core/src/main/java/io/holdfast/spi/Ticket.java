@@ -182,6 +182,9 @@ public final class Ticket {
                     return;
                 }
             } else if (was.state == State.ENDED) {
+                if (was.token == storeToken) {
+                    return; // heard before: whoever ended the ticket gives it back
+                }
                 if (standing.compareAndSet(was, was.withToken(storeToken))) {
                     listener.unwanted();
                     return;

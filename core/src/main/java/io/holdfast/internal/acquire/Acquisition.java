@@ -229,8 +229,7 @@ final class Acquisition extends Gate.Entry<KeptTicket> implements TicketUser, In
     /** A second entry inside where this one was. */
     @Override
     public InsideGate asShared() {
-        Acquisition successor =
-                new Acquisition(shared, terms.withDemand(Demand.shared()), patience, deadline, waker);
+        Acquisition successor = new Acquisition(shared, terms.withDemand(Demand.shared()), patience, deadline, waker);
         successor.stage = Stage.OVER;
         if (insideGate) {
             insideGate = false;
@@ -491,7 +490,9 @@ final class Acquisition extends Gate.Entry<KeptTicket> implements TicketUser, In
         Polling known = polling;
         if (known == null) {
             known = new Polling(
-                    terms.poll() != null ? terms.poll() : shared.requests.traits().poll());
+                    terms.poll() != null
+                            ? terms.poll()
+                            : shared.requests.traits().poll());
             polling = known;
         }
         return known;

@@ -73,7 +73,8 @@ public final class AsyncDriver<T> extends CompletableFuture<T> implements Runnab
                 shared.tasks.execute(this);
             } catch (RejectedExecutionException e) {
                 acquisition.abandon(Outcome.CLOSED, "the client is closed");
-                completeExceptionally(shared.lifecycle.closed(acquisition.terms().name()));
+                completeExceptionally(
+                        shared.lifecycle.closed(acquisition.terms().name()));
             }
         }
     }

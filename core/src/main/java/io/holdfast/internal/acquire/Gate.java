@@ -83,7 +83,8 @@ final class Gate<W> {
     // All below guarded by mutex.
     private Mode mode = Mode.NORMAL;
     private boolean exclusiveInside;
-    private final EntryList<W> inside = new EntryList<>(); // shared and permit entries; an exclusive one is only flagged
+    private final EntryList<W> inside =
+            new EntryList<>(); // shared and permit entries; an exclusive one is only flagged
     private final EntryList<W> waiting = new EntryList<>();
     private boolean headCalled;
     private @Nullable W warm;

@@ -22,8 +22,7 @@ import org.jspecify.annotations.Nullable;
 public record LockTerms(String name, Demand demand, LockOptions options, LockSite site, Waiting.@Nullable Poll poll) {
 
     /** Reads the options in the light of the store, or says why it cannot keep them. */
-    public static LockTerms of(
-            String name, Demand demand, LockOptions options, StoreTraits traits, LockSites sites) {
+    public static LockTerms of(String name, Demand demand, LockOptions options, StoreTraits traits, LockSites sites) {
         LockNames.require(name);
         if (!traits.supports(demand)) {
             throw new UnsupportedLockException(name, "the " + traits.store() + " store has no " + kind(demand));
@@ -102,8 +101,6 @@ public record LockTerms(String name, Demand demand, LockOptions options, LockSit
         if (waiting instanceof Waiting.Poll poll) {
             return poll;
         }
-        return queueing && options.fairness() != Fairness.BARGING
-                ? null
-                : traits.poll();
+        return queueing && options.fairness() != Fairness.BARGING ? null : traits.poll();
     }
 }

@@ -12,7 +12,8 @@ public final class SyncDriver {
     private SyncDriver() {}
 
     /** Null if it ended without a lease. */
-    public static @Nullable HeldLease acquire(Acquisitions acquisitions, LockTerms terms, Patience patience, Deadline deadline)
+    public static @Nullable HeldLease acquire(
+            Acquisitions acquisitions, LockTerms terms, Patience patience, Deadline deadline)
             throws InterruptedException {
         if (Thread.interrupted()) {
             throw new InterruptedException();

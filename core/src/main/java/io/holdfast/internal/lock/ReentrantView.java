@@ -3,11 +3,11 @@ package io.holdfast.internal.lock;
 import io.holdfast.Lease;
 import io.holdfast.LeaseLostException;
 import io.holdfast.ReleaseResult;
-import io.holdfast.internal.acquire.Patience;
-import io.holdfast.internal.acquire.ReentrantOwner.Owned;
 import io.holdfast.internal.acquire.Acquisitions;
 import io.holdfast.internal.acquire.LockTerms;
+import io.holdfast.internal.acquire.Patience;
 import io.holdfast.internal.acquire.ReentrantOwner;
+import io.holdfast.internal.acquire.ReentrantOwner.Owned;
 import io.holdfast.internal.acquire.SyncDriver;
 import io.holdfast.spi.Deadline;
 import java.time.Duration;
@@ -74,7 +74,9 @@ final class ReentrantView implements Lock {
         owner().disown();
         if (owned.lease().release() == ReleaseResult.ALREADY_LOST) {
             throw new LeaseLostException(
-                    terms.name(), owned.lease().token(), "it ended before unlock, so others may have held it meanwhile");
+                    terms.name(),
+                    owned.lease().token(),
+                    "it ended before unlock, so others may have held it meanwhile");
         }
     }
 

@@ -90,7 +90,8 @@ public final class KeptTicket implements Ticket.Listener {
 
     /** With time to spare: renewals come every third of the ttl, so with less than half left they are failing. */
     public boolean isSurelyValid(long nowNanos) {
-        return ticket.isValid() && ticket.endNanos() - nowNanos > ticket.givenTtl().toNanos() / 2;
+        return ticket.isValid()
+                && ticket.endNanos() - nowNanos > ticket.givenTtl().toNanos() / 2;
     }
 
     /** Whether it was granted by a request sent before then, so that part of its time has gone. */
@@ -243,9 +244,7 @@ public final class KeptTicket implements Ticket.Listener {
             return time.nanoTime() + Deadline.FAR_NANOS;
         }
         long period = ticket.ttl().toNanos() / 3;
-        return ticket.baseNanos()
-                + period
-                - (long) (ThreadLocalRandom.current().nextDouble() * period / 10);
+        return ticket.baseNanos() + period - (long) (ThreadLocalRandom.current().nextDouble() * period / 10);
     }
 
     private Duration left() {

@@ -54,8 +54,7 @@ public final class Tickets {
     }
 
     Ticket newTicket(Spec spec, Ticket.Listener listener) {
-        Origin origin =
-                new Origin(clientName, host, pid, Thread.currentThread().getName());
+        Origin origin = new Origin(clientName, host, pid, Thread.currentThread().getName());
         return new Ticket(spec.name(), owners.next(), spec.demand(), spec.ttl(), origin, validity, listener);
     }
 
