@@ -39,7 +39,7 @@ public final class Ticket {
      *   newer one (a first connection may take longer than the ttl).
      *
      * The deadline reckoned before any answer is provisional: the first answer replaces it, for the store may give a shorter ttl
-     * than was asked for.
+     * than was asked for. That holds also for a ticket that a push made HELD before its first answer came.
      */
 
     /** How far a claim has come. Only ever moves on. */
@@ -394,7 +394,7 @@ public final class Ticket {
         }
 
         Standing held(long storeToken) {
-            return new Standing(State.HELD, demand, Answered.YES, storeToken, ttl, baseNanos, endNanos, null);
+            return new Standing(State.HELD, demand, answered, storeToken, ttl, baseNanos, endNanos, null);
         }
 
         Standing withToken(long storeToken) {

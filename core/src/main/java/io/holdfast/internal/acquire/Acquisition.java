@@ -6,6 +6,7 @@ import io.holdfast.Fairness;
 import io.holdfast.LockEvent;
 import io.holdfast.LockEvent.Outcome;
 import io.holdfast.LockException;
+import io.holdfast.LossReason;
 import io.holdfast.Renewal;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.UnsupportedLockException;
@@ -386,9 +387,13 @@ final class Acquisition extends Gate.Entry<KeptTicket> implements TicketUser, In
                 return true;
             }
             case ENDED -> {
-                boolean wasGranted = queued.ticket().storeToken() != Tokens.NONE;
+                boolean grantedTooLate = queued.ticket().storeToken() != Tokens.NONE
+                        && queued.ticket()
+                                .ending()
+                                .map(why -> why.reason() == LossReason.EXPIRED)
+                                .orElse(false);
                 withdrawTicket(Certainty.CONFIRMED);
-                if (wasGranted) {
+                if (grantedTooLate) {
                     rideOut(new StoreUnavailableException(terms.name(), "its answer took longer than the ttl"));
                 } else {
                     pauseAfterLoss();
