@@ -68,7 +68,8 @@ import org.jspecify.annotations.Nullable;
  *   P2. A lease extended beyond its session's ttl moves to a lease of its own by a put on the same key, which keeps the create
  *       revision; so do a downgrade and lingering.
  *   P3. A release that arrives late, or twice, finds another create revision or no key: ids are never used again.
- *   P3. Two renewals overtake each other: both extend the same lease to now + ttl; the base kept is the later send.
+ *   P3. Two renewals overtake each other: both extend the same lease to now + ttl; the base kept is the later send. One that
+ *       finds the key moved by the other settles nothing.
  *   P4. A dead client's lease expires, and with it all its keys, at one revision. Those behind look again.
  *   P7. The answer to a transaction never comes, and it is applied now or much later. The place is in doubt: withdraw deletes
  *       its key, and the sweep of the session finds whatever turns up afterwards (Sessions).

@@ -159,6 +159,10 @@ final class Sessions implements AutoCloseable {
     /** A place goes over to another lease, and a doubt of it with it. */
     void move(Place place, Session to) {
         Session from = place.session();
+        if (from == to) {
+            // Whoever read the key before the move was answered has done so already.
+            return;
+        }
         to.places().put(place.key(), place);
         place.moveTo(to);
         place.mayMoveTo(null);

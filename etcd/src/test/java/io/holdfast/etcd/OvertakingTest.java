@@ -6,6 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.holdfast.Demand;
 import io.holdfast.LockException;
+import io.holdfast.etcd.internal.wire.LeaseKeepAliveRequest;
 import io.holdfast.etcd.internal.wire.TxnRequest;
 import io.holdfast.servers.EtcdServer;
 import io.holdfast.spi.Answer;
@@ -137,5 +138,29 @@ class OvertakingTest {
         assertThat(meddler.deliver(meddler.heldUp.get(0))).isFalse();
 
         assertThat(other.attempt(name + "-brief")).isInstanceOf(Answer.Refused.class);
+    }
+
+    @Test
+    void p1ALockStaysHeldThoughARenewalSeesItsMoveBeforeTheMoveIsAnswered() {
+        CompletableFuture<RenewalAnswer> extension = extensionUnderWay();
+        assertThat(client.renew(held)).isInstanceOf(RenewalAnswer.Unsettled.class);
+
+        assertThat(answered(extension)).isInstanceOf(RenewalAnswer.Extended.class);
+
+        assertThat(client.renew(held)).isInstanceOf(RenewalAnswer.Extended.class);
+        assertThat(triedByAnother()).isInstanceOf(Answer.Refused.class);
+        assertThat(client.release(held)).isEqualTo(ReleaseAnswer.RELEASED);
+    }
+
+    @Test
+    void aLockStaysHeldThoughARenewalBegunBeforeItsMoveFindsItMoved() {
+        CompletableFuture<RenewalAnswer> renewal =
+                underWay(LeaseKeepAliveRequest.class::isInstance, () -> client.renew(held));
+        assertThat(extend()).isInstanceOf(RenewalAnswer.Extended.class);
+
+        assertThat(answered(renewal)).isInstanceOf(RenewalAnswer.Unsettled.class);
+
+        assertThat(client.renew(held)).isInstanceOf(RenewalAnswer.Extended.class);
+        assertThat(triedByAnother()).isInstanceOf(Answer.Refused.class);
     }
 }
