@@ -445,7 +445,7 @@ final class Acquisition extends Gate.Entry<Holding> {
         long now = now();
         inherited.takeOver();
         LeaseLife life = new LeaseLife(client, inherited, this, now);
-        // Again: the keeper may have taken the end of the lease before for the end of the grant.
+        // Again: this lease may end, or be due, before the next walk that was planned for the one before.
         client.keeper().keep(inherited);
         lease = life.newHandle();
         stage = Stage.OVER;
