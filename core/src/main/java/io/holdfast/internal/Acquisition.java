@@ -118,17 +118,17 @@ final class Acquisition extends Gate.Entry<Holding> {
             return over;
         } catch (RuntimeException | Error e) {
             abandon("failed: " + e.getMessage());
-            releaseUntaken();
+            discardUntaken();
             end();
             throw e;
         }
     }
 
-    /** It failed after the grant: the caller will never see the lease, so nobody else would release it. */
-    private void releaseUntaken() {
+    /** It failed after the grant: the caller will never see the lease, so nobody else would give it back. */
+    private void discardUntaken() {
         HeldLease untaken = takeLease();
         if (untaken != null) {
-            untaken.release();
+            untaken.discard();
         }
     }
 

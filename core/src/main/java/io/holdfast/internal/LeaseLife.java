@@ -34,6 +34,8 @@ final class LeaseLife {
     private final long grantedNanos;
     private final LeaseState state = new LeaseState();
     private final LossNotice notice = new LossNotice();
+    /** Whether the user got it: until then there is nothing that its shortest hold could protect. */
+    private volatile boolean delivered;
     /** Told by the garbage collector if the user's handle vanished without a release. */
     private @Nullable WeakReference<HeldLease> handle;
 
@@ -55,6 +57,16 @@ final class LeaseLife {
             handle = client.leaks().watch(lease, this);
         }
         return lease;
+    }
+
+    void delivered() {
+        delivered = true;
+    }
+
+    /** Gives back what never reached the user. */
+    void discard() {
+        delivered = false;
+        release();
     }
 
     String name() {
@@ -243,7 +255,7 @@ final class LeaseLife {
 
     /** How long the lock must stay taken from now on to have been held for its shortest time. */
     private Duration linger() {
-        if (options.minHold().isZero()) {
+        if (!delivered || options.minHold().isZero()) {
             return Duration.ZERO;
         }
         Duration left = options.minHold().minus(held());
