@@ -1,8 +1,11 @@
 package io.holdfast.file;
 
+import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
+
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFileAttributeView;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -52,9 +55,19 @@ record FileModes(Optional<Set<PosixFilePermission>> permissions) {
         return new FileModes(Optional.of(modes));
     }
 
+    /** To make a file with. The umask may take some away. */
+    FileAttribute<?>[] attributes() {
+        return permissions.stream().map(PosixFilePermissions::asFileAttribute).toArray(FileAttribute<?>[]::new);
+    }
+
+    /**
+     * Gives back what the umask has taken away. Opens and closes the file, which drops every lock this process has on it: to be
+     * called before there are any.
+     */
     void apply(Path file) throws IOException {
         if (permissions.isPresent()) {
-            Files.setPosixFilePermissions(file, permissions.get());
+            Files.getFileAttributeView(file, PosixFileAttributeView.class, NOFOLLOW_LINKS)
+                    .setPermissions(permissions.get());
         }
     }
 
