@@ -3,8 +3,10 @@ package io.holdfast.file;
 import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
 
 import java.io.IOException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.SecureDirectoryStream;
 import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFileAttributeView;
 import java.nio.file.attribute.PosixFilePermission;
@@ -61,12 +63,20 @@ record FileModes(Optional<Set<PosixFilePermission>> permissions) {
     }
 
     /**
-     * Gives back what the umask has taken away. Opens and closes the file, which drops every lock this process has on it: to be
-     * called before there are any.
+     * Gives back what the umask has taken away. Opens and closes the file, which drops every lock this process has on it:
+     * to be called before there are any.
      */
     void apply(Path file) throws IOException {
-        if (permissions.isPresent()) {
-            Files.getFileAttributeView(file, PosixFileAttributeView.class, NOFOLLOW_LINKS)
+        if (permissions.isEmpty()) {
+            return;
+        }
+        // Not through Files: its view follows links on JDK 25, whether it shall or not.
+        try (DirectoryStream<Path> directory =
+                Files.newDirectoryStream(file.toAbsolutePath().getParent())) {
+            if (!(directory instanceof SecureDirectoryStream<Path> secure)) {
+                throw new IOException("permissions of " + file + " cannot be set safely on this system");
+            }
+            secure.getFileAttributeView(file.getFileName(), PosixFileAttributeView.class, NOFOLLOW_LINKS)
                     .setPermissions(permissions.get());
         }
     }

@@ -19,7 +19,6 @@ import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.locks.ReentrantLock;
-import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -211,12 +210,12 @@ final class LockDirectory {
     }
 
     /** That file of the directory; if it is not there it appears, whole. Never in the place of another. */
-    OpenFile openOrMake(Path file, Supplier<byte[]> content) throws IOException {
+    OpenFile openOrMake(Path file, byte[] content) throws IOException {
         while (true) {
             try {
                 return OpenFile.open(file, OpenFile.Access.READ_WRITE);
             } catch (NoSuchFileException e) {
-                make(file, content.get());
+                make(file, content);
             }
         }
     }
@@ -290,7 +289,7 @@ final class LockDirectory {
         if (open != null) {
             open.close();
         }
-        OpenFile opened = openOrMake(path.resolve(OWN_FILE), () -> new byte[0]);
+        OpenFile opened = openOrMake(path.resolve(OWN_FILE), new byte[0]);
         ownFile = opened;
         return opened;
     }

@@ -136,7 +136,7 @@ final class LockFile {
         takeMutex(deadline);
         try {
             if (file == null) {
-                directory.guarded(time, deadline, this::open);
+                open(time, deadline);
             }
             Optional<T> nothingChanged = rehearse(time.nanoTime(), change);
             if (nothingChanged.isPresent()) {
@@ -405,7 +405,7 @@ final class LockFile {
 
     private boolean tryGuard(TimeSource time, Deadline deadline) throws IOException {
         if (file == null) {
-            directory.guarded(time, deadline, this::open);
+            open(time, deadline);
         }
         OpenFile open = Objects.requireNonNull(file);
         if (!open.tryGuard()) {
@@ -424,11 +424,10 @@ final class LockFile {
         }
     }
 
-    private OpenFile open() throws IOException {
+    private void open(TimeSource time, Deadline deadline) throws IOException {
         format.reset();
-        OpenFile opened = directory.openOrMake(path, format::fresh);
-        file = opened;
-        return opened;
+        byte[] fresh = format.fresh();
+        file = directory.guarded(time, deadline, () -> directory.openOrMake(path, fresh));
     }
 
     private void closeFile() throws IOException {

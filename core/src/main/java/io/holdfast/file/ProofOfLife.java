@@ -30,6 +30,12 @@ final class ProofOfLife {
     /** Begins with the process id, for people. */
     private static final String JVM = thisJvm();
 
+    /**
+     * Nobody reads it. But whoever wrote a file once has all classes for it loaded, which takes a new JVM milliseconds
+     * that it had better not spend under the guard of a lock.
+     */
+    private static final byte[] CONTENT = {'\n'};
+
     private static final int LOCK_TRIES = 1_000;
     private static final int MAX_OPEN = 64;
 
@@ -59,7 +65,7 @@ final class ProofOfLife {
             String id = JVM + "-" + random();
             Path file = file(directory, id);
             try {
-                OpenFile.create(file, modes, new byte[0]);
+                OpenFile.create(file, modes, CONTENT);
                 OpenFile own = OpenFile.open(file, OpenFile.Access.READ_WRITE);
                 lock(own, file);
                 if (own.isInPlace()) {
