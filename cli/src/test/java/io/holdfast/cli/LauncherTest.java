@@ -11,6 +11,8 @@ import java.nio.file.attribute.FileTime;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.jar.JarEntry;
+import java.util.jar.JarFile;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
@@ -25,15 +27,15 @@ class LauncherTest {
 
     private static final Path ROOT = Path.of("").toAbsolutePath().getParent();
     private static final Path LAUNCHER = ROOT.resolve("holdfast");
+    private static final Path JAR = ROOT.resolve("cli/target/holdfast.jar");
 
     @TempDir
     Path directory;
 
     @BeforeEach
     void requireJar() throws IOException {
-        Path jar = ROOT.resolve("cli/target/holdfast.jar");
         assumeTrue(
-                Files.exists(jar) && isNewerThanSources(jar),
+                Files.exists(JAR) && isNewerThanSources(JAR),
                 "cli/target/holdfast.jar is missing or older than the sources: run ./holdfast once");
     }
 
@@ -77,6 +79,25 @@ class LauncherTest {
 
         assertThat(done.exitCode()).as(done.output()).isZero();
         assertThat(done.output()).isEqualTo("锁 für " + (locale.isEmpty() ? "unset" : locale) + "\n");
+    }
+
+    @Test
+    void startsServersForTorture() throws Exception {
+        Done done = run(
+                List.of(LAUNCHER.toString(), "torture", "--local", "redis", "--faults=kill-holder", "--cell-seconds=1"),
+                Map.of());
+
+        assertThat(done.output()).contains("1 of 1 cells run");
+    }
+
+    @Test
+    void theFatJarCarriesTheProxyAndNoLaunchersOfServers() throws Exception {
+        try (JarFile jar = new JarFile(JAR.toFile())) {
+            assertThat(jar.stream().map(JarEntry::getName))
+                    .contains("io/holdfast/proxy/TcpProxy.class")
+                    .noneMatch(name -> name.startsWith("io/holdfast/servers/"))
+                    .noneMatch(name -> name.startsWith("org/xerial/snappy/"));
+        }
     }
 
     @Test
