@@ -163,8 +163,8 @@ public final class StoreTap implements StoreFactory {
     private final Map<Operation, AtomicInteger> counts = new ConcurrentHashMap<>();
     private final Map<Operation, Long> lastAnsweredNanos = new ConcurrentHashMap<>();
     private final AtomicInteger pushes = new AtomicInteger();
-    /** What the store reports on this thread while it answers a request. */
-    private final ThreadLocal<@Nullable List<Runnable>> answer = new ThreadLocal<>();
+    /** The request the store answers on this thread: what it reports to its tickets meanwhile is the answer. */
+    private final ThreadLocal<@Nullable PassingCall> answering = new ThreadLocal<>();
 
     private volatile ReportBehaviour reporting = Report::deliver;
     private volatile boolean unplugged;
@@ -380,7 +380,7 @@ public final class StoreTap implements StoreFactory {
 
         @Override
         public @Nullable Object proceed() {
-            answer.set(reports);
+            answering.set(this);
             try {
                 Object result = invoke(store, method, arguments);
                 lastAnsweredNanos.put(operation, System.nanoTime());
@@ -390,7 +390,7 @@ public final class StoreTap implements StoreFactory {
             } catch (Throwable e) {
                 throw new IllegalStateException(e);
             } finally {
-                answer.remove();
+                answering.remove();
             }
         }
     }
@@ -452,8 +452,8 @@ public final class StoreTap implements StoreFactory {
         }
 
         private void tell(Report.Kind kind, Runnable word) {
-            List<Runnable> answering = answer.get();
-            boolean push = answering == null;
+            PassingCall call = answering.get();
+            boolean push = call == null || !call.tickets.contains(outer);
             if (push && kind == Report.Kind.GRANTED) {
                 pushes.incrementAndGet();
             }
@@ -462,10 +462,10 @@ public final class StoreTap implements StoreFactory {
                     reporting.around(new Report(kind, this, push, word));
                 }
             };
-            if (push) {
+            if (call == null || push) {
                 delivery.run();
             } else {
-                answering.add(delivery);
+                call.reports.add(delivery);
             }
         }
     }
