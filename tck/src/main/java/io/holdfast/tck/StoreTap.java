@@ -86,6 +86,7 @@ public final class StoreTap implements StoreFactory {
             GRANTED,
             WAITING,
             EXTENDED,
+            DOWNGRADED,
             FAILING,
             GONE
         }
@@ -434,6 +435,11 @@ public final class StoreTap implements StoreFactory {
             } else {
                 tell(Report.Kind.EXTENDED, () -> outer.extended(ttl, base));
             }
+        }
+
+        @Override
+        public void downgraded() {
+            tell(Report.Kind.DOWNGRADED, outer::downgraded);
         }
 
         @Override
