@@ -27,7 +27,9 @@ import io.holdfast.spi.TokenRaisingStore;
 import io.holdfast.spi.Withdrawal;
 import java.io.IOException;
 import java.nio.file.AccessDeniedException;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -400,7 +402,16 @@ public final class FileStore implements QueueingStore, DowngradingStore, Adminis
     }
 
     private StoreUnavailableException unavailable(String name, IOException e) {
-        String what = e instanceof AccessDeniedException ? "no permission to use " + e.getMessage() : e.toString();
+        String what;
+        if (e instanceof AccessDeniedException) {
+            what = "no permission to use " + e.getMessage();
+        } else if (e instanceof FileAlreadyExistsException) {
+            what = e.getMessage() + " is not a directory";
+        } else if (e instanceof NoSuchFileException) {
+            what = e.getMessage() + " cannot be made or is gone";
+        } else {
+            what = e.getMessage() == null ? e.toString() : e.getMessage();
+        }
         return new StoreUnavailableException(name, "the lock directory " + path + " cannot be used: " + what, e);
     }
 }

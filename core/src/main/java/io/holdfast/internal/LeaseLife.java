@@ -10,6 +10,7 @@ import io.holdfast.Renewal;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.UnsupportedLockException;
 import io.holdfast.spi.Deadline;
+import io.holdfast.spi.DurationText;
 import io.holdfast.spi.TimeSource;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
@@ -117,7 +118,9 @@ final class LeaseLife {
         Duration longest = client.store().traits().maxTtl();
         if (atLeast.compareTo(longest) > 0) {
             throw new UnsupportedLockException(
-                    name, "the store keeps a lease for at most " + longest + " at a time, not for " + atLeast);
+                    name,
+                    "the store keeps a lease for at most " + DurationText.of(longest) + " at a time, not for "
+                            + DurationText.of(atLeast));
         }
         holding.extend(client.validity().ttlFor(atLeast));
     }

@@ -5,6 +5,7 @@ import io.holdfast.Fairness;
 import io.holdfast.LockOptions;
 import io.holdfast.UnsupportedLockException;
 import io.holdfast.Waiting;
+import io.holdfast.spi.DurationText;
 import io.holdfast.spi.LockNames;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.QueueingStore;
@@ -58,8 +59,8 @@ record LockTerms(String name, Demand demand, LockOptions options, LockSite site,
         if (ttl.compareTo(traits.minTtl()) < 0 || ttl.compareTo(traits.maxTtl()) > 0) {
             throw new UnsupportedLockException(
                     name,
-                    "a ttl of " + ttl + " is outside what the " + traits.store() + " store can keep, " + traits.minTtl()
-                            + " to " + traits.maxTtl());
+                    "a ttl of " + DurationText.of(ttl) + " is outside what the " + traits.store() + " store can keep, "
+                            + DurationText.of(traits.minTtl()) + " to " + DurationText.of(traits.maxTtl()));
         }
     }
 
@@ -76,12 +77,15 @@ record LockTerms(String name, Demand demand, LockOptions options, LockSite site,
         if (minHold.compareTo(options.ttl()) > 0) {
             throw new UnsupportedLockException(
                     name,
-                    "minHold " + minHold + " is longer than the ttl " + options.ttl()
+                    "minHold " + DurationText.of(minHold) + " is longer than the ttl "
+                            + DurationText.of(options.ttl())
                             + ", so a holder that dies would free it too soon; use a longer ttl");
         }
         if (options.maxHold().isPresent() && options.maxHold().get().compareTo(minHold) < 0) {
             throw new UnsupportedLockException(
-                    name, "maxHold " + options.maxHold().get() + " is shorter than minHold " + minHold);
+                    name,
+                    "maxHold " + DurationText.of(options.maxHold().get()) + " is shorter than minHold "
+                            + DurationText.of(minHold));
         }
     }
 
