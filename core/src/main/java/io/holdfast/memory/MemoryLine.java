@@ -171,8 +171,9 @@ final class MemoryLine {
             Optional<Instant> since = Optional.of(Instant.now().minusNanos(now - place.sinceNanos));
             if (place.isHolder()) {
                 Optional<Duration> left = Optional.of(Duration.ofNanos(place.expiresNanos - now));
-                holders.add(new LockView.Holder(
-                        Optional.of(request.origin()), request.demand(), place.token << 10, since, left));
+                LockView.Holder holder = new LockView.Holder(
+                        Optional.of(request.origin()), request.demand(), place.token << 10, since, left);
+                holders.add(place.standing == Standing.LINGERING ? holder.lingering() : holder);
             } else {
                 waiters.add(new LockView.Waiter(Optional.of(request.origin()), request.demand(), since));
             }
