@@ -5,12 +5,21 @@ public final class StoreUnavailableException extends LockException {
 
     private static final long serialVersionUID = 1L;
 
+    private final String reason;
+
     public StoreUnavailableException(String lockName, String what) {
         super(lockName, message(lockName, what));
+        this.reason = what;
     }
 
     public StoreUnavailableException(String lockName, String what, Throwable cause) {
         super(lockName, message(lockName, what), cause);
+        this.reason = what;
+    }
+
+    /** Why it could not be asked, without the name of the lock. */
+    public String reason() {
+        return reason;
     }
 
     private static String message(String lockName, String what) {

@@ -9,12 +9,21 @@ public final class UnknownOutcomeException extends LockException {
 
     private static final long serialVersionUID = 1L;
 
+    private final String reason;
+
     public UnknownOutcomeException(String lockName, String what) {
         super(lockName, message(lockName, what));
+        this.reason = what;
     }
 
     public UnknownOutcomeException(String lockName, String what, Throwable cause) {
         super(lockName, message(lockName, what), cause);
+        this.reason = what;
+    }
+
+    /** What became of the answer, without the name of the lock. */
+    public String reason() {
+        return reason;
     }
 
     private static String message(String lockName, String what) {
