@@ -14,11 +14,15 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 @DisplayName("holdfast ls, show, watch, release, prune")
 class LookTest {
@@ -200,6 +204,17 @@ class LookTest {
             assertThat(forced.out()).doesNotContain("was free");
             assertThat(holdfast.lock("job").inspect().isHeld()).isFalse();
         }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"ls", "show job", "watch --for 1ms --interval 1ms"})
+    void lookingDoesNotMakeTheDirectory(String line, @TempDir Path directory) {
+        Path missing = directory.resolve("missing");
+
+        Captured looked = Captured.of((line + " --store file:" + missing).split(" "));
+
+        assertThat(looked.exitCode()).as(looked.err()).isZero();
+        assertThat(missing).doesNotExist();
     }
 
     @Test

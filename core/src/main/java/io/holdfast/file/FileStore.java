@@ -56,6 +56,7 @@ public final class FileStore implements QueueingStore, DowngradingStore, Adminis
     private static final String ALL_LOCKS = "*";
 
     private final Path path;
+    private final DirectoryReader reader;
     private final TimeSource time;
     private final HolderWatch holders;
     private final TicketPoller poller;
@@ -65,6 +66,7 @@ public final class FileStore implements QueueingStore, DowngradingStore, Adminis
 
     private FileStore(Path path, StoreContext context) {
         this.path = path;
+        this.reader = new DirectoryReader(path);
         this.time = context.time();
         this.holders = new HolderWatch(() -> Optional.ofNullable(directory), context);
         this.poller = new TicketPoller(context.clientName(), time, holders);
@@ -258,6 +260,13 @@ public final class FileStore implements QueueingStore, DowngradingStore, Adminis
         if (Files.notExists(path.resolve(FileNames.of(name)))) {
             return LockView.free(name);
         }
+        if (mayOnlyRead()) {
+            try {
+                return reader.view(name, time.nanoTime());
+            } catch (IOException e) {
+                throw unavailable(name, e);
+            }
+        }
         return change(name, deadline, (table, now) -> {
             table.removeIf(life()::isDead);
             table.letIn(life()::isDead);
@@ -369,9 +378,19 @@ public final class FileStore implements QueueingStore, DowngradingStore, Adminis
         }
     }
 
+    private boolean mayOnlyRead() {
+        return directory == null && !Files.isWritable(path);
+    }
+
     private List<String> locks(String prefix) {
         try {
-            return directory(ALL_LOCKS).locks(prefix);
+            if (mayOnlyRead()) {
+                return reader.locks(prefix);
+            }
+            // Who only looks shall not make what only locks need.
+            return directory == null && !reader.hasLocks()
+                    ? List.of()
+                    : directory(ALL_LOCKS).locks(prefix);
         } catch (IOException e) {
             throw unavailable(ALL_LOCKS, e);
         }

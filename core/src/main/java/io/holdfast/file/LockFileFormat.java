@@ -95,10 +95,15 @@ final class LockFileFormat {
     static String lockIn(RandomAccessFile file, Path path) throws IOException {
         byte[] bytes = new byte[HEAD_AT];
         int length = readFully(file, 0, bytes);
-        ByteBuffer in = ByteBuffer.wrap(bytes, 0, length);
-        if (length < HEAD_AT || !Arrays.equals(bytes, 0, MAGIC.length, MAGIC, 0, MAGIC.length)) {
+        return lockIn(Arrays.copyOf(bytes, length), path);
+    }
+
+    /** The same of bytes that begin with the header. */
+    static String lockIn(byte[] bytes, Path path) throws CorruptFileException {
+        if (bytes.length < HEAD_AT || !Arrays.equals(bytes, 0, MAGIC.length, MAGIC, 0, MAGIC.length)) {
             throw new CorruptFileException(path, "is not a lock file of Holdfast");
         }
+        ByteBuffer in = ByteBuffer.wrap(bytes, 0, HEAD_AT);
         in.position(MAGIC.length + Integer.BYTES);
         int nameLength = in.getShort();
         if (nameLength < 1 || nameLength > in.remaining()) {
@@ -136,6 +141,18 @@ final class LockFileFormat {
         Content content = decode(table, from, now);
         head = now;
         return content;
+    }
+
+    /** Reads the table of a whole file, whatever was read before. */
+    Content read(byte[] file) throws CorruptFileException {
+        if (file.length < TABLES_AT || !Arrays.equals(file, 0, header.length, header, 0, header.length)) {
+            throw new CorruptFileException(path, "is not a lock file of Holdfast, or of another lock");
+        }
+        Head now = decodeHead(ByteBuffer.wrap(file, HEAD_AT, HEAD_BYTES));
+        if (now.at() + now.length() > file.length || checksum(file, (int) now.at(), now.length()) != now.checksum()) {
+            throw new CorruptFileException(path, "has a damaged table");
+        }
+        return decode(file, (int) now.at(), now);
     }
 
     /** A table made ready to be written where the current one is not. */
