@@ -23,6 +23,9 @@ public final class StoreUnavailableException extends LockException {
     }
 
     private static String message(String lockName, String what) {
+        if (lockName.isEmpty() || lockName.equals("*")) {
+            return "The store is unavailable: " + what + ". Check it and try again.";
+        }
         return "The store of lock '" + lockName + "' is unavailable: " + what
                 + ". Nothing was acquired; check the store and try again.";
     }

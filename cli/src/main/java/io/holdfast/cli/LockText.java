@@ -71,13 +71,13 @@ final class LockText {
     }
 
     /** Who has the lock, and since when, or what else keeps it taken: to follow its name. */
-    static String isTaken(LockView view) {
+    static String takenText(LockView view) {
         if (view.holders().isEmpty()) {
             return "is taken";
         }
         LockView.Holder first = view.holders().get(0);
         if (first.isLingering()) {
-            return "is taken: " + wasReleased(first);
+            return "is taken: " + lingeringText(first);
         }
         int others = view.holders().size() - 1;
         return "is taken by " + who(first)
@@ -86,13 +86,13 @@ final class LockText {
     }
 
     /** Of a lock whose holder has ended before its shortest time. */
-    static String wasReleased(LockView.Holder holder) {
+    static String lingeringText(LockView.Holder holder) {
         return "it was released by "
                 + holder.origin().map(any -> whoInFull(holder.origin())).orElse("its holder")
-                + " and is kept taken for " + another(holder) + " (--hold-at-least)";
+                + " and is kept taken for " + restText(holder) + " (--hold-at-least)";
     }
 
-    static String another(LockView.Holder holder) {
+    static String restText(LockView.Holder holder) {
         return holder.timeLeft().map(left -> "another " + span(left)).orElse("a while");
     }
 

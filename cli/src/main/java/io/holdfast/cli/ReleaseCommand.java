@@ -87,7 +87,7 @@ final class ReleaseCommand implements Callable<Integer>, StoreCommand {
     private String refusal(LockView view) {
         LockView.Holder holder = view.holders().get(0);
         String state = holder.isLingering()
-                ? " is taken: " + LockText.wasReleased(holder) + ". To free it now: "
+                ? " is taken: " + LockText.lingeringText(holder) + ". To free it now: "
                 : " is held by " + LockText.whoInFull(holder.origin())
                         + ", which may be at work. Stop it there if you can; to take the lock away all the same: ";
         return "lock " + Names.inText(name) + state + common.line("release --force", name);

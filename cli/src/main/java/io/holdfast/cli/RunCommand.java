@@ -242,7 +242,7 @@ final class RunCommand implements Callable<Integer>, StoreCommand {
         if (!quiet) {
             output.fail(
                     Failure.CONFLICT,
-                    "lock " + Names.inText(name) + " " + LockText.isTaken(look(holdfast))
+                    "lock " + Names.inText(name) + " " + LockText.takenText(look(holdfast))
                             + ", so the command did not run. "
                             + (noWait ? "Leave out -n to wait" : "A longer -w waits longer")
                             + "; for more: " + common.line("show", name),

@@ -68,7 +68,7 @@ final class ShowCommand implements Callable<Integer>, StoreCommand {
                     + holder.origin()
                             .map(any -> LockText.whoInFull(holder.origin()))
                             .orElse("its holder"));
-            output.print(what + ", kept taken for " + LockText.another(holder));
+            output.print(what + ", kept taken for " + LockText.restText(holder));
             return;
         }
         output.print("  held by " + LockText.whoInFull(holder.origin()));

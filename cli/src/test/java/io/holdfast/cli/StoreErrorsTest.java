@@ -165,6 +165,25 @@ class StoreErrorsTest {
     }
 
     @Test
+    void redisHangs() {
+        String store = at("redis", redis.port()) + "?timeout=300ms";
+        redis.pause();
+        try {
+            for (String command : new String[] {"ls", "show job"}) {
+                Captured looked = Captured.of((command + " --store " + store).split(" "));
+
+                assertThat(looked.exitCode()).isEqualTo(69);
+                assertThat(looked.err())
+                        .contains("did not answer in time")
+                        .doesNotContain("Exception")
+                        .hasLineCount(1);
+            }
+        } finally {
+            redis.resume();
+        }
+    }
+
+    @Test
     void etcdWithoutTlsIsAskedForTls() {
         says(at("etcds", etcd.port()), "127.0.0.1:" + etcd.port(), "TLS handshake", "without TLS, use etcd://");
     }

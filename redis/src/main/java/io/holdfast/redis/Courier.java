@@ -68,7 +68,7 @@ final class Courier {
     private static final Pattern NO_TOKEN = Pattern.compile("HOLDFAST NOTOKEN (.+?)(?: script: \\p{XDigit}+, on .*)?$");
 
     /** Where it is not known which one. */
-    private static final String SERVER = "the server";
+    static final String SERVER = "the server";
 
     private static final Duration FAILOVER_PAUSE = Duration.ofMillis(100);
     /** A write this large may fill the socket's buffers, and a blocked write knows no timeout. */
@@ -362,7 +362,7 @@ final class Courier {
     }
 
     /** For people: what the server said, or what happened to the connection. */
-    private static String reason(Throwable e, String server) {
+    static String reason(Throwable e, String server) {
         String message = String.valueOf(e.getMessage());
         if (e instanceof NoConnectionException) {
             return message;
@@ -419,7 +419,7 @@ final class Courier {
             try {
                 return read.get();
             } catch (JedisConnectionException e) {
-                if (isTimeout(e) || (second && !pauseForFailover(deadline))) {
+                if (isTimeout(e) || isRefusal(e) || (second && !pauseForFailover(deadline))) {
                     throw e;
                 }
                 second = true;
