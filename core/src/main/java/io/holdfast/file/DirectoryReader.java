@@ -2,12 +2,10 @@ package io.holdfast.file;
 
 import io.holdfast.LockView;
 import java.io.IOException;
-import java.nio.channels.FileChannel;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -53,7 +51,7 @@ final class DirectoryReader {
         for (int left = TRIES; ; left--) {
             try {
                 LockFileFormat.Content content =
-                        new LockFileFormat(file, lock, Machine.boot()).read(Files.readAllBytes(file));
+                        read(file, open -> new LockFileFormat(file, lock, Machine.boot()).read(open, null));
                 Table table = content.table();
                 table.removeIf(content.sameBoot() ? this::isDead : Entry::needsLife);
                 table.expire(nowNanos);
@@ -84,7 +82,7 @@ final class DirectoryReader {
 
     private static Optional<String> nameIn(Path file) {
         try {
-            return Optional.of(LockFileFormat.lockIn(Files.readAllBytes(file), file));
+            return Optional.of(read(file, open -> LockFileFormat.lockIn(open, file)));
         } catch (IOException e) {
             LOG.log(System.Logger.Level.WARNING, "cannot tell which lock " + file + " belongs to: it is left out", e);
             return Optional.empty();
@@ -93,13 +91,23 @@ final class DirectoryReader {
 
     /** As {@link ProofOfLife} tells it; what cannot be told is left to its ttl. */
     private boolean isDead(Entry entry) {
-        if (!entry.needsLife()) {
-            return false;
-        }
-        try (FileChannel proof = FileChannel.open(ProofOfLife.file(path, entry.life()), StandardOpenOption.READ)) {
-            return ByteLocks.attempt(proof, ByteLocks.Mode.SHARED).isPresent();
+        try {
+            return entry.needsLife() && read(ProofOfLife.file(path, entry.life()), OpenFile::tryGuard);
         } catch (IOException e) {
             return false;
+        }
+    }
+
+    private interface Reading<T> {
+        T from(OpenFile open) throws IOException;
+    }
+
+    private static <T> T read(Path file, Reading<T> reading) throws IOException {
+        OpenFile open = OpenFile.open(file, OpenFile.Access.READ);
+        try {
+            return reading.from(open);
+        } finally {
+            open.close();
         }
     }
 }

@@ -1,5 +1,7 @@
 package io.holdfast.file;
 
+import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
+
 import io.holdfast.Demand;
 import io.holdfast.LeaseLostException;
 import io.holdfast.LockException;
@@ -257,7 +259,7 @@ public final class FileStore implements QueueingStore, DowngradingStore, Adminis
 
     @Override
     public LockView view(String name, Deadline deadline) {
-        if (Files.notExists(path.resolve(FileNames.of(name)))) {
+        if (Files.notExists(path.resolve(FileNames.of(name)), NOFOLLOW_LINKS)) {
             return LockView.free(name);
         }
         if (mayOnlyRead()) {
@@ -359,7 +361,7 @@ public final class FileStore implements QueueingStore, DowngradingStore, Adminis
             closed = true;
             poller.close();
             if (open != null) {
-                open.close(time);
+                open.close();
             }
         } catch (IOException e) {
             LOG.log(System.Logger.Level.WARNING, "closing " + path, e);

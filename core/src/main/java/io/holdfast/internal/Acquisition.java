@@ -118,17 +118,17 @@ final class Acquisition extends Gate.Entry<Holding> {
             return over;
         } catch (RuntimeException | Error e) {
             abandon("failed: " + e.getMessage());
-            releaseUntaken();
+            discardUntaken();
             end();
             throw e;
         }
     }
 
-    /** It failed after the grant: the caller will never see the lease, so nobody else would release it. */
-    private void releaseUntaken() {
+    /** It failed after the grant: the caller will never see the lease, so nobody else would give it back. */
+    private void discardUntaken() {
         HeldLease untaken = takeLease();
         if (untaken != null) {
-            untaken.release();
+            untaken.discard();
         }
     }
 
@@ -445,7 +445,7 @@ final class Acquisition extends Gate.Entry<Holding> {
         long now = now();
         inherited.takeOver();
         LeaseLife life = new LeaseLife(client, inherited, this, now);
-        // Again: the keeper may have taken the end of the lease before for the end of the grant.
+        // Again: this lease may end, or be due, before the next walk that was planned for the one before.
         client.keeper().keep(inherited);
         lease = life.newHandle();
         stage = Stage.OVER;

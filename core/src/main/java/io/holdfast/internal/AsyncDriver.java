@@ -20,7 +20,7 @@ final class AsyncDriver<T> extends CompletableFuture<T> implements Runnable {
     private final Acquisition acquisition;
     private final Function<@Nullable HeldLease, T> form;
     private final AtomicInteger wakes = new AtomicInteger();
-    /** Held, and on its way to the future: whoever takes it out delivers or releases it. */
+    /** Held, and on its way to the future: whoever takes it out delivers or discards it. */
     private final AtomicReference<@Nullable HeldLease> undelivered = new AtomicReference<>();
 
     private @Nullable Alarm alarm;
@@ -84,7 +84,7 @@ final class AsyncDriver<T> extends CompletableFuture<T> implements Runnable {
         }
         if (isDone() || over) {
             acquisition.abandon("cancelled");
-            releaseIfUnwanted();
+            discardIfUnwanted();
             return;
         }
         client.beginRequest();
@@ -107,10 +107,10 @@ final class AsyncDriver<T> extends CompletableFuture<T> implements Runnable {
     }
 
     /** The callbacks may be busy for long, and nobody shall wait all that time for a lock that nobody wants. */
-    private void releaseIfUnwanted() {
+    private void discardIfUnwanted() {
         HeldLease lease = isDone() ? undelivered.getAndSet(null) : null;
         if (lease != null) {
-            lease.release();
+            lease.discard();
         }
     }
 
@@ -126,7 +126,7 @@ final class AsyncDriver<T> extends CompletableFuture<T> implements Runnable {
             completeExceptionally(e);
         }
         if (!delivered && lease != null) {
-            lease.release();
+            lease.discard();
         }
     }
 }

@@ -66,7 +66,7 @@ final class ElectionHandle implements Election {
                 lock.terms(),
                 Patience.ENDLESS,
                 client.never(),
-                lease -> elected(Objects.requireNonNull(lease)));
+                lease -> elected(Objects.requireNonNull(lease).delivered()));
         campaigns.add(campaign);
         campaign.whenComplete((epoch, failure) -> campaigns.remove(campaign));
         return campaign;

@@ -16,6 +16,17 @@ final class HeldLease implements Lease {
         this.life = life;
     }
 
+    /** To be called when it is given to the user. */
+    HeldLease delivered() {
+        life.delivered();
+        return this;
+    }
+
+    /** Gives back what never reached the user. */
+    void discard() {
+        life.discard();
+    }
+
     LeaseLife life() {
         return life;
     }

@@ -13,27 +13,32 @@ import java.util.function.Consumer;
 /** Leases held together. Thread-safe. */
 final class HeldMultiLease implements MultiLease {
 
-    private final List<Lease> leases;
+    private final List<HeldLease> leases;
 
-    HeldMultiLease(List<Lease> leases) {
+    HeldMultiLease(List<HeldLease> leases) {
         this.leases = List.copyOf(leases);
     }
 
-    /** Last taken, first released; the result is the worst of them. */
-    static ReleaseResult releaseAll(List<Lease> leases) {
-        ReleaseResult worst = ReleaseResult.RELEASED;
+    /** To be called when it is given to the user. */
+    HeldMultiLease delivered() {
+        leases.forEach(HeldLease::delivered);
+        return this;
+    }
+
+    /** Gives back what never reached the user; last taken, first given back. */
+    static void discardAll(List<HeldLease> leases) {
         for (int i = leases.size() - 1; i >= 0; i--) {
-            ReleaseResult result = leases.get(i).release();
-            if (result == ReleaseResult.ALREADY_LOST || worst == ReleaseResult.RELEASED) {
-                worst = result;
-            }
+            leases.get(i).discard();
         }
-        return worst;
+    }
+
+    void discard() {
+        discardAll(leases);
     }
 
     @Override
     public List<Lease> leases() {
-        return leases;
+        return List.copyOf(leases);
     }
 
     @Override
@@ -73,9 +78,17 @@ final class HeldMultiLease implements MultiLease {
         }));
     }
 
+    /** Last taken, first released; the result is the worst of them. */
     @Override
     public ReleaseResult release() {
-        return releaseAll(leases);
+        ReleaseResult worst = ReleaseResult.RELEASED;
+        for (int i = leases.size() - 1; i >= 0; i--) {
+            ReleaseResult result = leases.get(i).release();
+            if (result == ReleaseResult.ALREADY_LOST || worst == ReleaseResult.RELEASED) {
+                worst = result;
+            }
+        }
+        return worst;
     }
 
     @Override

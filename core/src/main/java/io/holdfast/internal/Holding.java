@@ -49,7 +49,7 @@ final class Holding implements Kept {
 
     private volatile Standing standing = Standing.KEPT;
     private volatile @Nullable LeaseLife user;
-    private volatile long storeEndNanos;
+    private final LocalEnd end;
     private volatile long dueNanos;
     private int localNumber; // belongs to the lease in use, then to whoever inherits through the gate
 
@@ -58,7 +58,7 @@ final class Holding implements Kept {
         this.grant = grant;
         this.renewal = renewal;
         this.grantedNanos = nowNanos;
-        this.storeEndNanos = client.validity().endNanos(grant.baseNanos(), grant.ttl());
+        this.end = new LocalEnd(client.validity().endNanos(grant.baseNanos(), grant.ttl()));
         this.dueNanos = nextDue(grant.baseNanos());
     }
 
@@ -82,7 +82,12 @@ final class Holding implements Kept {
 
     /** When the grant ends locally, whoever uses it. */
     long storeEndNanos() {
-        return storeEndNanos;
+        return end.nanos();
+    }
+
+    /** Whether the grant has ended locally. Once true it stays so: no answer that comes later revives it. */
+    boolean hasRunOut(long nowNanos) {
+        return end.hasPassed(nowNanos);
     }
 
     void usedBy(@Nullable LeaseLife lease) {
@@ -103,8 +108,7 @@ final class Holding implements Kept {
 
     /** With time to spare: renewals come every third of the ttl, so with less than half left they are failing. */
     boolean isSurelyValid(long nowNanos) {
-        return standing == Standing.KEPT
-                && storeEndNanos - nowNanos > grant.ttl().toNanos() / 2;
+        return standing == Standing.KEPT && end.nanos() - nowNanos > grant.ttl().toNanos() / 2;
     }
 
     /** Goes on under a new lease, with the next local number. */
@@ -146,13 +150,13 @@ final class Holding implements Kept {
     /** Gives the grant back to the store without waiting for it. */
     void endInBackground(Duration linger) {
         // In this order: close waits for what is kept and for errands, and must not find neither.
-        client.errands().release(grant, linger, storeEndNanos);
+        client.errands().release(grant, linger, end.nanos());
         client.keeper().drop(this);
     }
 
     private ReleaseResult endNow(Duration linger, Deadline deadline) {
         if (!awaitRequests(deadline)) {
-            client.errands().release(grant, linger, storeEndNanos);
+            client.errands().release(grant, linger, end.nanos());
             return ReleaseResult.PENDING;
         }
         try {
@@ -161,10 +165,10 @@ final class Holding implements Kept {
         } catch (RuntimeException e) {
             // Also what a store should not throw: whatever happens, the lease ends and the next thread gets its turn.
             LOG.log(Level.DEBUG, () -> "Releasing lock '" + name() + "' failed, trying again: " + e);
-            client.errands().release(grant, linger, storeEndNanos);
+            client.errands().release(grant, linger, end.nanos());
             return ReleaseResult.PENDING;
         } catch (Error e) {
-            client.errands().release(grant, linger, storeEndNanos);
+            client.errands().release(grant, linger, end.nanos());
             throw e;
         } finally {
             requests.release();
@@ -216,7 +220,7 @@ final class Holding implements Kept {
     @Override
     public long endNanos() {
         LeaseLife lease = user;
-        return lease == null ? storeEndNanos : lease.endNanos();
+        return lease == null ? end.nanos() : lease.endNanos();
     }
 
     @Override
@@ -241,9 +245,8 @@ final class Holding implements Kept {
 
     @Override
     public void extended(RenewalAnswer.Extended answer) {
-        long end = client.validity().endNanos(answer.baseNanos(), answer.ttl());
-        if (end - storeEndNanos > 0) {
-            storeEndNanos = end;
+        if (!end.extendTo(client.validity().endNanos(answer.baseNanos(), answer.ttl()))) {
+            return; // its holder knows that it is over
         }
         dueNanos = nextDue(answer.baseNanos());
         client.events().publish(() -> new LockEvent.Renewed(name(), token(), left()));

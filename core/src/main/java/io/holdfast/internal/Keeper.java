@@ -33,6 +33,11 @@ import org.jspecify.annotations.Nullable;
  * timer is set only if the new due time lies before the next planned walk. Walks are bunched (slackNanos), so ten
  * thousand leases cost some ten walks per renewal period, not ten thousand.
  *
+ * The walk removes nothing from the map: whoever ends a claim drops it (a lease that is lost, once its release is among the
+ * errands; an acquisition that leaves its line). It used to remove what had reached its end and then tell it so. An answer
+ * that came in between moved the end, the lease saw time left and went on, and nobody kept it any more; and close(), called
+ * in between, found nothing kept and no errand yet. Now a claim that turns out to go on is still kept.
+ *
  * An earlier plan replaces a later one; the later one's alarm still goes off, finds that it is not the plan any more and
  * does nothing. The walk forgets its plan before it looks at the map: a claim added before the look is seen by it, one
  * added after it finds no plan and makes one.
@@ -124,7 +129,8 @@ final class Keeper {
 
     private void look(Kept claim, long now, Map<String, List<Kept>> due) {
         if (claim.endNanos() - now <= 0) {
-            end(claim, now);
+            claim.ended();
+            lookAgainIfKept(claim, now);
             return;
         }
         if (claim.dueNanos() - now <= claim.slackNanos()) {
@@ -145,13 +151,10 @@ final class Keeper {
         plan(earlier(time.nanoTime() + claim.slackNanos(), claim.endNanos()));
     }
 
-    private void end(Kept claim, long now) {
-        kept.remove(claim.owner(), claim);
-        if (claim.endNanos() - now > 0) {
-            // The end was that of a lease just released, and another has taken its grant over.
-            keep(claim);
-        } else {
-            claim.ended();
+    /** It goes on after all, or somebody else is about to drop it: looking again sooner than its slack would spin. */
+    private void lookAgainIfKept(Kept claim, long now) {
+        if (kept.get(claim.owner()) == claim) {
+            plan(later(next(claim), now + claim.slackNanos()));
         }
     }
 

@@ -37,6 +37,9 @@ interface Kept {
     /** The store says it is no more. False if this has nobody to tell, since another is about to take its place. */
     boolean gone(LossReason reason, String detail);
 
-    /** The local end has come. Runs on the timer thread: no I/O. */
+    /**
+     * The local end has come, as it seems: an answer may move it at this very moment. What ends for it is dropped from the
+     * keeper by whoever ends it. Runs on the timer thread: no I/O.
+     */
     void ended();
 }

@@ -35,6 +35,8 @@ final class LeaseLife {
     private final long grantedNanos;
     private final LeaseState state = new LeaseState();
     private final LossNotice notice = new LossNotice();
+    /** Whether the user got it: until then there is nothing that its shortest hold could protect. */
+    private volatile boolean delivered;
     /** Told by the garbage collector if the user's handle vanished without a release. */
     private @Nullable WeakReference<HeldLease> handle;
 
@@ -56,6 +58,16 @@ final class LeaseLife {
             handle = client.leaks().watch(lease, this);
         }
         return lease;
+    }
+
+    void delivered() {
+        delivered = true;
+    }
+
+    /** Gives back what never reached the user. */
+    void discard() {
+        delivered = false;
+        release();
     }
 
     String name() {
@@ -97,7 +109,7 @@ final class LeaseLife {
     }
 
     boolean isValid() {
-        return isHeld() && endNanos() - time().nanoTime() > 0;
+        return isHeld() && !hasEnded(time().nanoTime());
     }
 
     void requireValid() {
@@ -110,7 +122,17 @@ final class LeaseLife {
     }
 
     Duration remaining() {
-        return isHeld() ? Duration.ofNanos(Math.max(0, endNanos() - time().nanoTime())) : Duration.ZERO;
+        long now = time().nanoTime();
+        return isHeld() && !hasEnded(now) ? Duration.ofNanos(endNanos() - now) : Duration.ZERO;
+    }
+
+    /** Whether its end has passed; never false again once it was true. */
+    private boolean hasEnded(long nowNanos) {
+        return holding.hasRunOut(nowNanos) || hasReachedLongestHold(nowNanos);
+    }
+
+    private boolean hasReachedLongestHold(long nowNanos) {
+        return options.maxHold().isPresent() && longestEnd() - nowNanos <= 0;
     }
 
     void extend(Duration atLeast) {
@@ -123,6 +145,7 @@ final class LeaseLife {
                             + DurationText.of(atLeast));
         }
         holding.extend(client.validity().ttlFor(atLeast));
+        requireValid(); // somebody may have seen it end before the answer came
     }
 
     void onLost(Consumer<Loss> callback) {
@@ -131,7 +154,7 @@ final class LeaseLife {
 
     ReleaseResult release() {
         long now = time().nanoTime();
-        if (isHeld() && endNanos() - now <= 0) {
+        if (isHeld() && hasEnded(now)) {
             expire();
         }
         if (!state.beginRelease()) {
@@ -143,13 +166,13 @@ final class LeaseLife {
         return result;
     }
 
-    /** The deadline has passed: the store may pass the lock on any moment. */
+    /** Ends it if its deadline has passed: the store may pass the lock on any moment. */
     void expire() {
-        if (!holding.isGone() && endNanos() - time().nanoTime() > 0) {
-            return; // the deadline was that of an earlier lease on the same grant
+        long now = time().nanoTime();
+        if (!holding.isGone() && !hasEnded(now)) {
+            return; // extended just now, or the deadline was that of an earlier lease on the same grant
         }
-        boolean longestHold = options.maxHold().isPresent() && longestEnd() - time().nanoTime() <= 0;
-        if (longestHold) {
+        if (hasReachedLongestHold(now)) {
             lose(LossReason.MAX_HOLD, "it was held for the longest time its options allow");
         } else {
             lose(LossReason.EXPIRED, "it was not renewed in time");
@@ -235,7 +258,7 @@ final class LeaseLife {
 
     /** How long the lock must stay taken from now on to have been held for its shortest time. */
     private Duration linger() {
-        if (options.minHold().isZero()) {
+        if (!delivered || options.minHold().isZero()) {
             return Duration.ZERO;
         }
         Duration left = options.minHold().minus(held());

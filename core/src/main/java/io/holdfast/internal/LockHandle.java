@@ -45,14 +45,12 @@ final class LockHandle implements DistributedLock {
 
     @Override
     public Optional<Lease> tryAcquire() {
-        return Optional.ofNullable(
-                SyncDriver.acquireUninterruptibly(client, terms, Patience.ONCE, client.requestDeadline()));
+        return takeNow().map(HeldLease::delivered);
     }
 
     @Override
     public Optional<Lease> tryAcquire(Duration maxWait) throws InterruptedException {
-        return Optional.ofNullable(
-                SyncDriver.acquire(client, terms, patience(maxWait), Deadline.after(client.time(), maxWait)));
+        return take(patience(maxWait), Deadline.after(client.time(), maxWait)).map(HeldLease::delivered);
     }
 
     @Override
@@ -63,11 +61,24 @@ final class LockHandle implements DistributedLock {
     @Override
     public CompletableFuture<Optional<Lease>> tryAcquireAsync(Duration maxWait) {
         return AsyncDriver.acquire(
-                client, terms, patience(maxWait), Deadline.after(client.time(), maxWait), Optional::ofNullable);
+                client,
+                terms,
+                patience(maxWait),
+                Deadline.after(client.time(), maxWait),
+                lease -> Optional.ofNullable(lease).map(HeldLease::delivered));
     }
 
-    /** For those who chain several acquisitions under one deadline. */
-    CompletableFuture<Optional<Lease>> acquireAsync(Patience patience, Deadline deadline) {
+    /** For those who take several before the user gets any: not delivered yet, as what the next two return. */
+    Optional<HeldLease> takeNow() {
+        return Optional.ofNullable(
+                SyncDriver.acquireUninterruptibly(client, terms, Patience.ONCE, client.requestDeadline()));
+    }
+
+    Optional<HeldLease> take(Patience patience, Deadline deadline) throws InterruptedException {
+        return Optional.ofNullable(SyncDriver.acquire(client, terms, patience, deadline));
+    }
+
+    CompletableFuture<Optional<HeldLease>> takeAsync(Patience patience, Deadline deadline) {
         return AsyncDriver.acquire(client, terms, patience, deadline, Optional::ofNullable);
     }
 
@@ -86,7 +97,8 @@ final class LockHandle implements DistributedLock {
     }
 
     private static Lease obtained(@Nullable HeldLease lease) {
-        return Objects.requireNonNull(lease, "an endless wait ends with a lease");
+        return Objects.requireNonNull(lease, "an endless wait ends with a lease")
+                .delivered();
     }
 
     @Override

@@ -1,7 +1,6 @@
 package io.holdfast.internal;
 
 import io.holdfast.DistributedLock;
-import io.holdfast.Lease;
 import io.holdfast.MultiLease;
 import io.holdfast.MultiLock;
 import io.holdfast.internal.Acquisition.Patience;
@@ -37,13 +36,14 @@ final class MultiLockHandle implements MultiLock {
 
     @Override
     public MultiLease acquire() throws InterruptedException {
-        return take(lock -> Optional.of(lock.acquire()), () -> true).orElseThrow();
+        return take(lock -> lock.take(Patience.ENDLESS, client.never()), () -> true)
+                .orElseThrow();
     }
 
     @Override
     public Optional<MultiLease> tryAcquire() {
         try {
-            return take(DistributedLock::tryAcquire, () -> false);
+            return take(LockHandle::takeNow, () -> false);
         } catch (InterruptedException e) {
             throw new AssertionError("asking once does not wait", e);
         }
@@ -57,7 +57,7 @@ final class MultiLockHandle implements MultiLock {
         Deadline deadline = Deadline.after(client.time(), maxWait);
         // The time is for all of them together: none is asked for once it is over.
         return take(
-                lock -> deadline.hasPassed() ? Optional.empty() : lock.tryAcquire(deadline.remaining()),
+                lock -> deadline.hasPassed() ? Optional.empty() : lock.take(Patience.LIMITED, deadline),
                 () -> !deadline.hasPassed());
     }
 
@@ -73,28 +73,27 @@ final class MultiLockHandle implements MultiLock {
     }
 
     private interface Way {
-        Optional<Lease> acquire(DistributedLock lock) throws InterruptedException;
+        Optional<HeldLease> acquire(LockHandle lock) throws InterruptedException;
     }
 
     /** Empty if one could not be had, or was lost before the last was and there is no time to begin anew. */
     private Optional<MultiLease> take(Way way, BooleanSupplier mayBeginAnew) throws InterruptedException {
-        Optional<MultiLease> all;
         do {
-            all = takeOnce(way);
+            Optional<HeldMultiLease> all = takeOnce(way);
             if (all.isEmpty() || all.get().isValid()) {
-                return all;
+                return all.map(HeldMultiLease::delivered);
             }
-            all.get().release();
+            all.get().discard();
         } while (mayBeginAnew.getAsBoolean());
         return Optional.empty();
     }
 
     /** All, though some may be lost by now, or empty if one could not be had. */
-    private Optional<MultiLease> takeOnce(Way way) throws InterruptedException {
-        List<Lease> taken = new ArrayList<>();
+    private Optional<HeldMultiLease> takeOnce(Way way) throws InterruptedException {
+        List<HeldLease> taken = new ArrayList<>();
         try {
-            for (DistributedLock lock : locks) {
-                Optional<Lease> lease = way.acquire(lock);
+            for (LockHandle lock : locks) {
+                Optional<HeldLease> lease = way.acquire(lock);
                 if (lease.isEmpty()) {
                     return Optional.empty();
                 }
@@ -103,7 +102,7 @@ final class MultiLockHandle implements MultiLock {
             return Optional.of(new HeldMultiLease(taken));
         } finally {
             if (taken.size() < locks.size()) {
-                HeldMultiLease.releaseAll(taken);
+                HeldMultiLease.discardAll(taken);
             }
         }
     }
@@ -114,8 +113,8 @@ final class MultiLockHandle implements MultiLock {
         private final Patience patience;
         private final Deadline deadline;
         private final Function<Optional<MultiLease>, T> form;
-        private final List<Lease> taken = new ArrayList<>(); // by one step after the other
-        private volatile @Nullable CompletableFuture<Optional<Lease>> current;
+        private final List<HeldLease> taken = new ArrayList<>(); // by one step after the other
+        private volatile @Nullable CompletableFuture<Optional<HeldLease>> current;
 
         Chain(Patience patience, Deadline deadline, Function<Optional<MultiLease>, T> form) {
             this.patience = patience;
@@ -131,7 +130,7 @@ final class MultiLockHandle implements MultiLock {
 
         /** Whoever completes it, nobody waits any more. */
         private void endStep() {
-            CompletableFuture<Optional<Lease>> step = current;
+            CompletableFuture<Optional<HeldLease>> step = current;
             if (step != null) {
                 step.cancel(true);
             }
@@ -146,7 +145,8 @@ final class MultiLockHandle implements MultiLock {
                 giveUp();
                 return;
             }
-            CompletableFuture<Optional<Lease>> step = locks.get(taken.size()).acquireAsync(patience, deadline);
+            CompletableFuture<Optional<HeldLease>> step =
+                    locks.get(taken.size()).takeAsync(patience, deadline);
             current = step;
             step.whenComplete(this::settle);
             if (isDone()) {
@@ -154,9 +154,9 @@ final class MultiLockHandle implements MultiLock {
             }
         }
 
-        private void settle(Optional<Lease> lease, @Nullable Throwable failure) {
+        private void settle(Optional<HeldLease> lease, @Nullable Throwable failure) {
             if (failure != null) {
-                releaseTaken();
+                discardTaken();
                 completeExceptionally(failure);
             } else if (lease.isPresent()) {
                 taken.add(lease.get());
@@ -167,26 +167,26 @@ final class MultiLockHandle implements MultiLock {
         }
 
         private void finish() {
-            MultiLease together = new HeldMultiLease(taken);
+            HeldMultiLease together = new HeldMultiLease(taken);
             if (!together.isValid() && !isDone() && patience != Patience.ONCE && !deadline.hasPassed()) {
-                releaseTaken();
+                discardTaken();
                 next();
             } else if (!together.isValid()) {
                 giveUp();
-            } else if (!complete(form.apply(Optional.of(together)))) {
-                together.release();
+            } else if (!complete(form.apply(Optional.of(together.delivered())))) {
+                together.discard();
             }
         }
 
         private void giveUp() {
-            releaseTaken();
+            discardTaken();
             if (!isDone()) {
                 complete(form.apply(Optional.empty()));
             }
         }
 
-        private void releaseTaken() {
-            HeldMultiLease.releaseAll(taken);
+        private void discardTaken() {
+            HeldMultiLease.discardAll(taken);
             taken.clear();
         }
     }

@@ -65,7 +65,7 @@ final class ReadWriteHandle implements DistributedReadWriteLock {
         Acquisition inside = life.acquisition().downgraded(sharedTerms);
         LeaseLife next = new LeaseLife(client, shared, inside, client.time().nanoTime());
         client.keeper().keep(shared);
-        HeldLease lease = next.newHandle();
+        HeldLease lease = next.newHandle().delivered();
         client.loseIfReportedBefore(shared);
         return lease;
     }

@@ -1,6 +1,5 @@
 package io.holdfast.internal;
 
-import io.holdfast.Lease;
 import io.holdfast.LeaseLostException;
 import io.holdfast.ReleaseResult;
 import io.holdfast.internal.Acquisition.Patience;
@@ -99,9 +98,9 @@ final class ReentrantView implements Lock {
         return true;
     }
 
-    private boolean own(@Nullable Lease lease) {
+    private boolean own(@Nullable HeldLease lease) {
         if (lease != null) {
-            owner().own(lease, terms.demand());
+            owner().own(lease.delivered(), terms.demand());
         }
         return lease != null;
     }
