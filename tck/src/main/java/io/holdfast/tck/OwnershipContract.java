@@ -9,10 +9,11 @@ import io.holdfast.LeaseLostException;
 import io.holdfast.LockException;
 import io.holdfast.LockView;
 import io.holdfast.ReleaseResult;
+import io.holdfast.spi.Grant;
 import io.holdfast.spi.ReleaseAnswer;
-import io.holdfast.spi.Tokens;
+import io.holdfast.spi.RenewalAnswer;
+import io.holdfast.spi.Request;
 import io.holdfast.spi.Withdrawal;
-import io.holdfast.tck.DirectTicket.Told;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -47,9 +48,9 @@ abstract class OwnershipContract extends StoreContract {
     @Test
     void staleHolderCannotRenewAfterItsSuccessorIsIn() {
         for (Succession succession : successions()) {
-            Told answer = answered(() -> succession.stale.renew(succession.staleGrant, longTtl()));
+            RenewalAnswer answer = answered(() -> succession.stale.renew(succession.staleGrant, longTtl()));
 
-            assertThat(answer).as("renewal of %s", succession).isEqualTo(Told.GONE);
+            assertThat(answer).as("renewal of %s", succession).isInstanceOf(RenewalAnswer.Gone.class);
             succession.assertSuccessorHolds();
         }
     }
@@ -57,7 +58,7 @@ abstract class OwnershipContract extends StoreContract {
     @Test
     void staleRequestCannotBeWithdrawnFromItsSuccessor() {
         for (Succession succession : successions()) {
-            Withdrawal answer = answered(() -> succession.stale.withdraw(succession.staleGrant));
+            Withdrawal answer = answered(() -> succession.stale.withdraw(succession.staleGrant.request()));
 
             assertThat(answer).as("withdrawal of %s", succession).isEqualTo(Withdrawal.NOT_FOUND);
             succession.assertSuccessorHolds();
@@ -78,7 +79,7 @@ abstract class OwnershipContract extends StoreContract {
             assertThat(successor.isValid()).isTrue();
             assertThat(view(name()).holders())
                     .singleElement()
-                    .satisfies(holder -> assertThat(holder.token()).contains(successor.token()));
+                    .satisfies(holder -> assertThat(holder.token()).isEqualTo(successor.token()));
         }
     }
 
@@ -86,10 +87,15 @@ abstract class OwnershipContract extends StoreContract {
     void anotherAcquisitionOfTheSameClientIsNotTheOwner() {
         DirectStore direct = direct();
         for (Demand demand : supportedDemands()) {
-            DirectTicket held = direct.grant(name(), demand, longTtl());
-            DirectTicket other = direct.ticket(name(), demand, longTtl());
+            Grant held = direct.grant(name(), demand, longTtl());
+            Request other = direct.request(name(), demand, longTtl());
 
             assertThat(direct.withdraw(other)).isEqualTo(Withdrawal.NOT_FOUND);
+            if (held.handle() == null) {
+                Grant forged = new Grant(other, held.token(), held.ttl(), held.baseNanos());
+                assertThat(direct.release(forged)).isEqualTo(ReleaseAnswer.NOT_HELD);
+                assertThat(direct.renew(forged, longTtl())).isInstanceOf(RenewalAnswer.Gone.class);
+            }
 
             assertThat(view(name()).holders()).hasSize(1);
             assertThat(direct.release(held)).isEqualTo(ReleaseAnswer.RELEASED);
@@ -100,11 +106,13 @@ abstract class OwnershipContract extends StoreContract {
     void aGrantIsReleasedOnce() {
         DirectStore direct = direct();
         for (Demand demand : supportedDemands()) {
-            DirectTicket grant = direct.grant(name(), demand, longTtl());
+            Grant grant = direct.grant(name(), demand, longTtl());
 
             assertThat(direct.release(grant)).isEqualTo(ReleaseAnswer.RELEASED);
             assertThat(direct.release(grant)).isEqualTo(ReleaseAnswer.NOT_HELD);
-            assertThat(direct.renew(grant, longTtl())).as("renewal never revives").isEqualTo(Told.GONE);
+            assertThat(direct.renew(grant, longTtl()))
+                    .as("renewal never revives")
+                    .isInstanceOf(RenewalAnswer.Gone.class);
             assertThat(view(name())).isEqualTo(LockView.free(name()));
         }
     }
@@ -112,17 +120,17 @@ abstract class OwnershipContract extends StoreContract {
     @Test
     void renewalNeverShortens() {
         DirectStore direct = direct();
-        List<DirectTicket> grants = supportedDemands().stream()
+        List<Grant> grants = supportedDemands().stream()
                 .map(demand -> direct.grant(name(demand.toString()), demand, longTtl()))
                 .toList();
 
-        for (DirectTicket grant : grants) {
-            assertThat(direct.renew(grant, shortTtl())).isEqualTo(Told.KEPT);
+        for (Grant grant : grants) {
+            assertThat(direct.renew(grant, shortTtl())).isInstanceOf(RenewalAnswer.Extended.class);
         }
         StoreTap.pause(shortTtl().multipliedBy(3).dividedBy(2));
 
-        for (DirectTicket grant : grants) {
-            assertThat(view(grant.name()).holders()).hasSize(1);
+        for (Grant grant : grants) {
+            assertThat(view(grant.request().name()).holders()).hasSize(1);
             assertThat(direct.release(grant)).isEqualTo(ReleaseAnswer.RELEASED);
         }
     }
@@ -147,19 +155,19 @@ abstract class OwnershipContract extends StoreContract {
 
     /** A holder that died while it held, and the one that holds since, at full length. */
     private record Succession(
-            OwnershipContract contract, DirectStore stale, DirectTicket staleGrant, DirectStore next, DirectTicket nextGrant) {
+            OwnershipContract contract, DirectStore stale, Grant staleGrant, DirectStore next, Grant nextGrant) {
 
         @Override
         public String toString() {
             return "a stale grant, held by another since: "
-                    + staleGrant.ticket().demand();
+                    + staleGrant.request().demand();
         }
 
         void assertSuccessorHolds() {
-            assertThat(contract.view(nextGrant.name()).holders())
+            assertThat(contract.view(nextGrant.request().name()).holders())
                     .singleElement()
-                    .satisfies(holder -> assertThat(holder.token()).contains(Tokens.ofUsers(nextGrant.token(), 0)));
-            assertThat(next.renew(nextGrant, contract.longTtl())).isEqualTo(Told.KEPT);
+                    .satisfies(holder -> assertThat(holder.token()).isEqualTo(nextGrant.token() << 10));
+            assertThat(next.renew(nextGrant, contract.longTtl())).isInstanceOf(RenewalAnswer.Extended.class);
             assertThat(next.release(nextGrant)).isEqualTo(ReleaseAnswer.RELEASED);
         }
     }
@@ -170,16 +178,16 @@ abstract class OwnershipContract extends StoreContract {
         StoreTap staleTap = new StoreTap(mortal.store());
         client(staleTap, builder -> builder.closeTimeout(Duration.ofMillis(300)));
         DirectStore stale = new DirectStore(staleTap);
-        List<DirectTicket> staleGrants = supportedDemands().stream()
+        List<Grant> staleGrants = supportedDemands().stream()
                 .map(demand -> stale.grant(name(demand.toString()), demand, shortTtl()))
                 .toList();
         mortal.die();
         DirectStore next = direct();
         List<Succession> successions = new ArrayList<>();
-        for (DirectTicket staleGrant : staleGrants) {
-            String name = staleGrant.name();
+        for (Grant staleGrant : staleGrants) {
+            String name = staleGrant.request().name();
             awaitFree(name);
-            DirectTicket nextGrant = next.grant(name, staleGrant.ticket().demand(), longTtl());
+            Grant nextGrant = next.grant(name, staleGrant.request().demand(), longTtl());
             successions.add(new Succession(this, stale, staleGrant, next, nextGrant));
         }
         mortal.revive();
@@ -189,6 +197,6 @@ abstract class OwnershipContract extends StoreContract {
     /** A revived client may need a moment to connect again. */
     private <T> T answered(Callable<T> request) {
         return soon().ignoreExceptionsInstanceOf(LockException.class)
-                .until(request, answer -> answer != Told.FAILING && answer != Told.NOTHING);
+                .until(request, answer -> !(answer instanceof RenewalAnswer.Unsettled));
     }
 }

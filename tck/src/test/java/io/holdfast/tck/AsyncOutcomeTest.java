@@ -3,7 +3,6 @@ package io.holdfast.tck;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.holdfast.ClientClosedException;
 import io.holdfast.Holdfast;
 import io.holdfast.Lease;
 import io.holdfast.LockOptions;
@@ -32,7 +31,7 @@ class AsyncOutcomeTest {
                 Holdfast client =
                         Holdfast.builder().store(tap).executor(executor).connect()) {
             Lease holder = other.lock("a").acquire();
-            tap.on(Operation.QUEUE, call -> {
+            tap.on(Operation.ENQUEUE, call -> {
                 Object answer = call.proceed();
                 holder.release();
                 return answer;
@@ -65,7 +64,7 @@ class AsyncOutcomeTest {
 
             client.close();
 
-            assertThatThrownBy(() -> waiter.get(10, TimeUnit.SECONDS)).hasCauseInstanceOf(ClientClosedException.class);
+            assertThatThrownBy(() -> waiter.get(10, TimeUnit.SECONDS)).hasCauseInstanceOf(IllegalStateException.class);
             assertThat(holder.isValid()).isTrue();
         }
     }
