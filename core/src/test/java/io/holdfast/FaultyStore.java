@@ -64,8 +64,8 @@ final class FaultyStore implements DowngradingStore {
     public Optional<Refusal> request(Ticket ticket, Mode mode, Deadline deadline) {
         asks.incrementAndGet();
         beforeAsk.run();
-        Optional<Refusal> refusal =
-                send(List.of(ticket), () -> inner.request(RelayedTicket.of(ticket).atStore(), mode, deadline));
+        Optional<Refusal> refusal = send(
+                List.of(ticket), () -> inner.request(RelayedTicket.of(ticket).atStore(), mode, deadline));
         afterAsk.accept(ticket);
         return refusal;
     }
@@ -102,8 +102,7 @@ final class FaultyStore implements DowngradingStore {
     public ReleaseAnswer release(Ticket ticket, Duration linger, Deadline deadline) {
         beforeRelease.run();
         ReleaseAnswer answer = send(
-                List.of(ticket),
-                () -> inner.release(RelayedTicket.of(ticket).endedAtStore(), linger, deadline));
+                List.of(ticket), () -> inner.release(RelayedTicket.of(ticket).endedAtStore(), linger, deadline));
         releases.incrementAndGet();
         return answer;
     }

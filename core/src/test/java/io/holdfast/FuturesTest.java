@@ -127,7 +127,9 @@ class FuturesTest {
             CompletableFuture<Lease> future = client.lock("orders").acquireAsync();
             await().until(() -> client.isHeld("orders"));
 
-            assertThat(future.cancel(true)).as("it was on its way to the future").isTrue();
+            assertThat(future.cancel(true))
+                    .as("it was on its way to the future")
+                    .isTrue();
 
             await().until(() -> !client.isHeld("orders"));
             unblock.countDown();

@@ -50,8 +50,8 @@ class HintsTest {
             assertThat(mode).isEqualTo(Mode.TRY);
             Optional<Refusal> refusal = inner.request(ticket, mode, deadline);
             story.add(refusal.isPresent() ? "refused" : "granted");
-            return refusal.map(taken -> new Refusal(
-                    Optional.ofNullable(holderTimeLeft), Optional.ofNullable(askAgain), taken.reason()));
+            return refusal.map(taken ->
+                    new Refusal(Optional.ofNullable(holderTimeLeft), Optional.ofNullable(askAgain), taken.reason()));
         }
 
         @Override

@@ -184,7 +184,8 @@ class TicketTest {
         }
 
         @Test
-        @DisplayName("has the time of the request that was answered, though its first connection took longer than a ttl")
+        @DisplayName(
+                "has the time of the request that was answered, though its first connection took longer than a ttl")
         void isGrantedByAnAnswerThatComesAfterTheProvisionalDeadline() {
             time.advance(TTL.multipliedBy(2));
             long sent = time.nanoTime();
@@ -334,9 +335,10 @@ class TicketTest {
 
             ticket.granted(7);
 
-            assertThat(heard).isEmpty();
+            assertThat(heard).containsExactly("kept");
             assertThat(ticket.isValid()).isTrue();
             assertThat(ticket.storeToken()).isEqualTo(7);
+            assertThat(ticket.endNanos()).isEqualTo(endOf(start, TTL));
         }
 
         @Test
@@ -482,13 +484,24 @@ class TicketTest {
         }
 
         @Test
-        void saysSoOfEveryGrantThatIsReportedForNobodyKnowsWhichIsTheLast() {
+        void saysOnceThatAGrantIsUnwanted() {
             ticket.end();
 
             ticket.granted(7);
             ticket.granted(7, TTL, start);
 
-            assertThat(heard).containsExactly("unwanted", "unwanted");
+            assertThat(heard).containsExactly("unwanted");
+        }
+
+        @Test
+        void leavesAGrantItHadToWhoeverEndedIt() {
+            ticket.granted(7, TTL, start);
+            ticket.end();
+            heard.clear();
+
+            ticket.granted(7);
+
+            assertThat(heard).isEmpty();
         }
     }
 

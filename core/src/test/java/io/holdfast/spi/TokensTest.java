@@ -38,7 +38,11 @@ class TokensTest {
     @Test
     void areTurnedInViewsAndForeignHoldersHaveNone() {
         Holder ours = new Holder(
-                Optional.empty(), Demand.shared(), Optional.of(5L), Optional.empty(), Optional.of(Duration.ofSeconds(1)));
+                Optional.empty(),
+                Demand.shared(),
+                Optional.of(5L),
+                Optional.empty(),
+                Optional.of(Duration.ofSeconds(1)));
         Holder foreign =
                 new Holder(Optional.empty(), Demand.exclusive(), Optional.empty(), Optional.empty(), Optional.empty());
         Waiter waiter = new Waiter(Optional.empty(), Demand.exclusive(), Optional.empty());

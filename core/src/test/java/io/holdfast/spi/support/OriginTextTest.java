@@ -44,16 +44,23 @@ class OriginTextTest {
 
         String text = OriginText.write(new Origin(lock.repeat(1_000), "host", 1, "main"));
 
-        assertThat(OriginText.read(text)).hasValueSatisfying(origin -> assertThat(origin.client())
-                .startsWith(lock)
-                .endsWith(lock)
-                .hasSizeLessThan(1_000));
+        assertThat(OriginText.read(text))
+                .hasValueSatisfying(origin -> assertThat(origin.client())
+                        .startsWith(lock)
+                        .endsWith(lock)
+                        .hasSizeLessThan(1_000));
     }
 
     @ParameterizedTest
     @ValueSource(
             strings = {
-                "", "somebody", "a | b | 1", "a | b | 1 | c | d", "a | b | one | c", "a | b |  | c", "a|b|1|c",
+                "",
+                "somebody",
+                "a | b | 1",
+                "a | b | 1 | c | d",
+                "a | b | one | c",
+                "a | b |  | c",
+                "a|b|1|c",
                 "a | b | 99999999999999999999 | c"
             })
     void isNothingIfSomebodyElseWroteIt(String text) {

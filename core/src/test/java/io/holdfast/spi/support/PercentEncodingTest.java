@@ -55,11 +55,21 @@ class PercentEncodingTest {
     @ParameterizedTest
     @ValueSource(
             strings = {
-                "%", "a%", "a%2", "%2", "%zz", "%2g", "%-1", // no two hex digits
-                "%2f", "%c3%bc", // small ones, which encode never writes
+                "%",
+                "a%",
+                "a%2",
+                "%2",
+                "%zz",
+                "%2g",
+                "%-1", // no two hex digits
+                "%2f",
+                "%c3%bc", // small ones, which encode never writes
                 "%61", // plain, so it would not be escaped
-                "a/b", "Job", // not plain, so it would be escaped
-                "%C3", "%FF", "%ED%A0%80" // no UTF-8
+                "a/b",
+                "Job", // not plain, so it would be escaped
+                "%C3",
+                "%FF",
+                "%ED%A0%80" // no UTF-8
             })
     void readsNothingThatNoNameIsEncodedAs(String encoded) {
         assertThat(encoding.decode(encoded)).isEmpty();
@@ -68,7 +78,8 @@ class PercentEncodingTest {
     @Test
     void makesNoTwoNamesOneAndReadsAllBack() {
         SplittableRandom random = new SplittableRandom(4711);
-        List<String> pieces = List.of("a", "b", "A", "/", "%", "%2F", "25", "2F", " ", ".", "ü", "u\u0308", "\ud83d\udd12");
+        List<String> pieces =
+                List.of("a", "b", "A", "/", "%", "%2F", "25", "2F", " ", ".", "ü", "u\u0308", "\ud83d\udd12");
         Map<String, String> names = new HashMap<>();
         for (int i = 0; i < 20_000; i++) {
             StringBuilder name = new StringBuilder();
