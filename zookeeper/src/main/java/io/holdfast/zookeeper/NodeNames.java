@@ -2,10 +2,9 @@ package io.holdfast.zookeeper;
 
 import io.holdfast.Demand;
 import io.holdfast.spi.OwnerId;
-import java.io.ByteArrayOutputStream;
-import java.nio.ByteBuffer;
-import java.nio.charset.CharacterCodingException;
+import io.holdfast.spi.support.PercentEncoding;
 import java.nio.charset.StandardCharsets;
+import java.util.Map;
 import java.util.Optional;
 import java.util.UUID;
 
@@ -21,60 +20,33 @@ final class NodeNames {
     /** A name no lock can have, because a percent sign is always followed by two digits. Nothing is ever stored there. */
     static final String BEACON = "%";
 
-    private static final String HEX = "0123456789ABCDEF";
     private static final String PROTECTED = "_c_";
+
+    /** What ZooKeeper allows in a path. */
+    private static final PercentEncoding ENCODING = new PercentEncoding(c -> c >= 0x20
+            && c != '/'
+            && !(c >= 0x7f && c <= 0x9f)
+            && !(c >= 0xd800 && c <= 0xf8ff)
+            && c < 0xfff0);
+
+    /** Steps in a path, and the server's own directory, should locks live at the top of the tree. */
+    private static final Map<String, String> RESERVED =
+            Map.of(".", "%2E", "..", "%2E%2E", "zookeeper", "%7Aookeeper");
 
     private NodeNames() {}
 
     static String directory(String lock) {
-        if (lock.equals(".") || lock.equals("..")) {
-            return lock.replace(".", "%2E");
-        }
-        if (lock.equals("zookeeper")) {
-            // The server's own directory, should locks live at the top of the tree.
-            return "%7Aookeeper";
-        }
-        StringBuilder escaped = new StringBuilder(lock.length() + 16);
-        lock.codePoints().forEach(c -> {
-            if (isPlain(c)) {
-                escaped.appendCodePoint(c);
-            } else {
-                escape(escaped, c);
-            }
-        });
-        return escaped.toString();
+        String reserved = RESERVED.get(lock);
+        return reserved != null ? reserved : ENCODING.encode(lock);
     }
 
     /** Empty if no lock has this directory. */
     static Optional<String> lock(String directory) {
-        ByteArrayOutputStream bytes = new ByteArrayOutputStream(directory.length());
-        for (int i = 0; i < directory.length(); ) {
-            int c = directory.codePointAt(i);
-            if (c != '%') {
-                bytes.writeBytes(Character.toString(c).getBytes(StandardCharsets.UTF_8));
-                i += Character.charCount(c);
-                continue;
-            }
-            if (i + 3 > directory.length()) {
-                return Optional.empty();
-            }
-            int high = HEX.indexOf(directory.charAt(i + 1));
-            int low = HEX.indexOf(directory.charAt(i + 2));
-            if (high < 0 || low < 0) {
-                return Optional.empty();
-            }
-            bytes.write(high * 16 + low);
-            i += 3;
-        }
-        try {
-            String lock = StandardCharsets.UTF_8
-                    .newDecoder()
-                    .decode(ByteBuffer.wrap(bytes.toByteArray()))
-                    .toString();
-            return !lock.isEmpty() && directory(lock).equals(directory) ? Optional.of(lock) : Optional.empty();
-        } catch (CharacterCodingException e) {
-            return Optional.empty();
-        }
+        Optional<String> reserved = RESERVED.keySet().stream()
+                .filter(lock -> directory(lock).equals(directory))
+                .findFirst();
+        return reserved.or(() -> ENCODING.decode(directory))
+                .filter(lock -> !lock.isEmpty() && directory(lock).equals(directory));
     }
 
     /** The same for the same owner, so that its node can be found again by anyone who knows the owner. */
@@ -90,20 +62,5 @@ final class NodeNames {
 
     static boolean isOf(String uuid, String node) {
         return node.startsWith(PROTECTED + uuid + "-");
-    }
-
-    private static boolean isPlain(int c) {
-        return c >= 0x20
-                && c != '/'
-                && c != '%'
-                && !(c >= 0x7f && c <= 0x9f)
-                && !(c >= 0xd800 && c <= 0xf8ff)
-                && c < 0xfff0;
-    }
-
-    private static void escape(StringBuilder escaped, int codePoint) {
-        for (byte b : Character.toString(codePoint).getBytes(StandardCharsets.UTF_8)) {
-            escaped.append('%').append(HEX.charAt(b >> 4 & 15)).append(HEX.charAt(b & 15));
-        }
     }
 }

@@ -2,22 +2,16 @@ package io.holdfast.zookeeper;
 
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.spi.Deadline;
-import io.holdfast.spi.OwnerId;
 import io.holdfast.spi.StoreContext;
+import io.holdfast.spi.Validity;
+import io.holdfast.spi.support.EarliestAlarm;
 import io.holdfast.zookeeper.SessionOverException.Ending;
 import java.io.IOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.Map;
-import java.util.Set;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Function;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
@@ -27,7 +21,7 @@ import org.apache.zookeeper.ZooKeeper;
 import org.jspecify.annotations.Nullable;
 
 /**
- * One session at the servers and all places in line that live by it.
+ * One session at the servers.
  *
  * <pre>
  *   CONNECTING ──► CONNECTED ◄──► SUSPENDED
@@ -36,8 +30,8 @@ import org.jspecify.annotations.Nullable;
  * </pre>
  *
  * <p>SUSPENDED is a lost connection: the servers keep the session for the rest of its timeout, requests wait for another
- * connection. ENDED is final; every place is told. An object is one session for its whole life: a place never finds itself
- * in another one. Thread-safe; nothing here waits on ZooKeeper's event thread or the client's timer.
+ * connection. ENDED is final. An object is one session for its whole life: a node never finds itself in another one.
+ * Thread-safe; nothing here waits on ZooKeeper's event thread or the client's timer.
  */
 final class Session {
 
@@ -53,6 +47,22 @@ final class Session {
         LOOKING
     }
 
+    /** Those who live by a session. Called on ZooKeeper's event thread, or the client's timer: must not wait. */
+    interface User {
+
+        /** There is a connection, the first or another one. */
+        void connected();
+
+        /** The session has ended, and whatever nodes it had are gone. */
+        void ended(String detail);
+
+        /** Comes again and again as long as the session lives. */
+        void tend(long nowNanos);
+
+        /** Whether nobody needs the session to be kept alive by more than the usual pings. */
+        boolean isIdle();
+    }
+
     private enum State {
         CONNECTING,
         CONNECTED,
@@ -64,23 +74,16 @@ final class Session {
     private final Settings settings;
     private final StoreContext context;
     private final Duration ttl;
+    private final User user;
     private final ConnectAttempts attempts;
     private final Touches touches;
     private final WatchHub hub = new WatchHub(this::heard);
-    private final ConcurrentHashMap<OwnerId, Place> places = new ConcurrentHashMap<>();
-    /** Places whose node may still be there although nobody wants it, and since when. */
-    private final ConcurrentHashMap<Place, Long> orphans = new ConcurrentHashMap<>();
-
+    private final EarliestAlarm nextPulse;
     private final AtomicBoolean authenticated = new AtomicBoolean();
-    private final Set<Runnable> uponReconnect = ConcurrentHashMap.newKeySet();
-    private final long sweepNanos;
 
     private volatile @Nullable ZooKeeper client;
     private volatile @Nullable Wire wire;
-    private final AtomicReference<@Nullable Pulse> nextPulse = new AtomicReference<>();
-    private volatile long nextSweepNanos;
     private volatile boolean listening;
-    private final AtomicInteger users = new AtomicInteger();
 
     // Guarded by this.
     private State state = State.CONNECTING;
@@ -89,15 +92,15 @@ final class Session {
     private @Nullable Ending ending;
     private String endingDetail = "";
 
-    Session(Settings settings, StoreContext context, Duration ttl, Purpose purpose) {
+    Session(Settings settings, StoreContext context, Duration ttl, Purpose purpose, User user) {
         this.purpose = purpose;
         this.settings = settings;
         this.context = context;
         this.ttl = ttl;
+        this.user = user;
         this.attempts = new ConnectAttempts(context.time());
         this.touches = new Touches(settings.tick());
-        this.sweepNanos = ttl.toNanos() / 3;
-        this.nextSweepNanos = context.time().nanoTime() + sweepNanos;
+        this.nextPulse = new EarliestAlarm(context.timer(), this::pulse);
     }
 
     /** Begins to connect, on a thread of its own: loading classes and the like must not cost a caller its deadline. */
@@ -116,21 +119,17 @@ final class Session {
         return settings;
     }
 
-    StoreContext context() {
-        return context;
-    }
-
+    /** Its timeout, the ttl of all that lives by it. */
     Duration ttl() {
         return ttl;
     }
 
     /**
-     * What a renewal may ask for: the ttl, and the margin by which a lease ends before it. Who extends a lease by its own
-     * ttl gets what a fresh one has, a margin less; beyond that there is nothing to give.
+     * What an extension may ask for: the ttl that a lease is asked for with if it is to be valid for this ttl. Who extends a
+     * lease by its own ttl gets what a fresh one has, a margin less; beyond that there is nothing to give.
      */
     Duration longestAsked() {
-        Duration margin = ttl.dividedBy(99).plusMillis(4);
-        return ttl.plus(margin.compareTo(settings.tick()) < 0 ? settings.tick() : margin);
+        return new Validity(context.time(), settings.tick()).ttlFor(ttl);
     }
 
     WatchHub hub() {
@@ -164,22 +163,14 @@ final class Session {
         return state == State.ENDED;
     }
 
+    /** Whether it is worth sending something now. */
+    boolean isConnected() {
+        ZooKeeper known = client;
+        return known != null && known.getState().isConnected();
+    }
+
     private synchronized boolean isReady() {
         return state == State.CONNECTED;
-    }
-
-    /** Somebody is about to register a place. */
-    void reserve() {
-        users.incrementAndGet();
-    }
-
-    /** He has, or will not. */
-    void unreserve() {
-        users.decrementAndGet();
-    }
-
-    boolean isIdle() {
-        return users.get() == 0 && places.isEmpty() && orphans.isEmpty();
     }
 
     /** Waits until there is a connection. */
@@ -188,9 +179,7 @@ final class Session {
             CompletableFuture<Void> change;
             State now;
             synchronized (this) {
-                if (ending != null) {
-                    throw new SessionOverException(ending, endingDetail);
-                }
+                requireAlive();
                 if (state == State.CONNECTED) {
                     return;
                 }
@@ -205,6 +194,12 @@ final class Session {
         }
     }
 
+    synchronized void requireAlive() throws SessionOverException {
+        if (ending != null) {
+            throw new SessionOverException(ending, endingDetail);
+        }
+    }
+
     private String whyNotReady(State now) {
         ZooKeeper known = client;
         if (known != null && known.getState() == ZooKeeper.States.CONNECTEDREADONLY) {
@@ -213,48 +208,6 @@ final class Session {
         return now == State.SUSPENDED
                 ? "the connection to " + settings.store() + " is lost and not back in time"
                 : "no server of " + settings.store() + " answered in time";
-    }
-
-    /** A place is registered before its node is asked for, so whatever happens to the session reaches it. */
-    void register(Place place) throws SessionOverException {
-        places.put(place.owner(), place);
-        boolean alive;
-        synchronized (this) {
-            alive = ending == null;
-        }
-        if (alive) {
-            pulseAtLeastBy(context.time().nanoTime() + pulseNanos());
-            return;
-        }
-        places.remove(place.owner(), place);
-        throw new SessionOverException(Ending.EXPIRED, endingDetail);
-    }
-
-    @Nullable
-    Place find(OwnerId owner) {
-        Place place = places.get(owner);
-        if (place != null) {
-            return place;
-        }
-        return orphans.keySet().stream()
-                .filter(orphan -> orphan.owner().equals(owner))
-                .findFirst()
-                .orElse(null);
-    }
-
-    /** Nothing of the place is left at the servers. */
-    void forget(Place place) {
-        places.remove(place.owner(), place);
-        orphans.remove(place);
-    }
-
-    /** Something of the place may be left, or may yet appear: it is looked for and removed until that is settled. */
-    void orphan(Place place) {
-        orphans.putIfAbsent(place, context.time().nanoTime());
-        places.remove(place.owner(), place);
-        if (isEnded()) {
-            orphans.remove(place);
-        }
     }
 
     /** A write: once it is answered, a quorum had the session alive after it was sent. */
@@ -268,77 +221,17 @@ final class Session {
 
     /** A write that changes nothing. That its node does not exist is found by the leader, and agreed on by a quorum. */
     CompletableFuture<Void> prove() {
-        return write(wire -> unlessMissing(wire.write(settings.beacon()).thenApply(nothing -> true), false))
+        return write(wire -> Wire.unlessMissing(wire.write(settings.beacon()).thenApply(nothing -> true), false))
                 .thenAccept(existed -> {});
     }
 
     /** Whether there was such a node. */
     CompletableFuture<Boolean> delete(String path) {
-        return write(wire -> unlessMissing(wire.delete(path).thenApply(nothing -> true), false));
+        return write(wire -> Wire.unlessMissing(wire.delete(path).thenApply(nothing -> true), false));
     }
 
     CompletableFuture<Wire.Created> create(String path, byte[] data, CreateMode mode) {
         return write(wire -> wire.create(path, data, settings.acl(), mode));
-    }
-
-    /**
-     * Removes whatever there is of a place; completes when nothing is left and nothing can appear any more. Whether there
-     * was something.
-     */
-    CompletableFuture<Boolean> settle(Place place) {
-        String path = place.path();
-        CompletableFuture<Boolean> removal = path != null ? delete(path) : findAndDelete(place);
-        return removal.whenComplete((existed, failure) -> {
-            if (failure == null ? existed : Wire.isUnknown(Wire.code(failure))) {
-                place.deletedByUs();
-            }
-            if (failure == null) {
-                forget(place);
-            }
-        });
-    }
-
-    private CompletableFuture<Boolean> findAndDelete(Place place) {
-        // The write comes first. What an earlier connection has sent is before it in the servers' log, so the listing
-        // shows it; or it is refused, because the session has moved on.
-        CompletableFuture<Void> barrier = prove();
-        CompletableFuture<List<String>> listing = unlessMissing(wire().children(place.directory(), null), List.of());
-        return barrier.thenCombine(listing, (proven, nodes) -> Line.of(nodes).of(place.uuid()))
-                .thenCompose(found -> {
-                    CompletableFuture<Boolean> any = CompletableFuture.completedFuture(false);
-                    for (Member node : found) {
-                        CompletableFuture<Boolean> one = deleteIfOurs(place.directory() + "/" + node.node());
-                        any = any.thenCombine(one, Boolean::logicalOr);
-                    }
-                    return any;
-                });
-    }
-
-    private CompletableFuture<Boolean> deleteIfOurs(String path) {
-        return unlessMissing(
-                        wire().data(path, null).thenApply(data -> data.stat().getEphemeralOwner() == id()), false)
-                .thenCompose(ours -> ours ? delete(path) : CompletableFuture.completedFuture(false));
-    }
-
-    /** Makes an orphan of the place and removes it, now if there is a connection, else with the next sweep. */
-    void settleInBackground(Place place) {
-        orphan(place);
-        if (isConnected() && !isEnded()) {
-            inBackground(() -> settleQuietly(place));
-        }
-    }
-
-    /** Runs once, on the next connection of this session, if there is one. */
-    void afterReconnect(Runnable task) {
-        uponReconnect.add(task);
-        synchronized (this) {
-            if (state != State.CONNECTED) {
-                return;
-            }
-        }
-        if (uponReconnect.remove(task)) {
-            inBackground(task);
-        }
     }
 
     /** Whatever a request failed with; an expired session is noticed here too, should its event be late. */
@@ -348,7 +241,7 @@ final class Session {
         }
     }
 
-    /** Gives up waiting for the servers to end it: no place of it counts any more. */
+    /** Gives up waiting for the servers to end it: nothing that lives by it counts any more. */
     void end(Ending newEnding, String detail) {
         synchronized (this) {
             if (ending != null) {
@@ -361,11 +254,7 @@ final class Session {
         if (newEnding == Ending.EXPIRED || newEnding == Ending.NOT_AUTHENTICATED) {
             LOG.log(Level.WARNING, () -> "ZooKeeper session of " + settings.store() + " ended: " + detail);
         }
-        nextPulse.set(null);
-        Place.forEach(List.copyOf(places.values()), place -> place.sessionEnded(detail));
-        places.clear();
-        orphans.clear();
-        uponReconnect.clear();
+        user.ended(detail);
         closeClient();
     }
 
@@ -454,21 +343,7 @@ final class Session {
             }
             enter(State.CONNECTED);
         }
-        List<Runnable> tasks = new ArrayList<>(uponReconnect);
-        for (Runnable task : tasks) {
-            if (uponReconnect.remove(task)) {
-                runOrHandOver(task);
-            }
-        }
-    }
-
-    private void runOrHandOver(Runnable task) {
-        try {
-            task.run();
-        } catch (RuntimeException | Error e) {
-            LOG.log(Level.WARNING, () -> "Trouble on a new connection to " + settings.store() + "; trying again", e);
-            inBackground(task);
-        }
+        user.connected();
     }
 
     private void disconnected() {
@@ -489,51 +364,31 @@ final class Session {
         change.complete(null);
     }
 
-    /** On the client's timer: touches the session, ends what nobody keeps, and comes again. See {@link Touches}. */
+    /** Somebody uses the session now: it pulses as often as leases need. */
+    void pulseSoon() {
+        nextPulse.at(context.time().nanoTime() + pulseNanos());
+    }
+
+    /** On the client's timer: touches the session, lets its users tend what is theirs, and comes again. See {@link Touches}. */
     private void pulse() {
         if (isEnded()) {
             return;
         }
         long now = context.time().nanoTime();
         try {
-            tend(now);
-        } finally {
-            long pause = isReady() && isIdle() ? Math.max(pulseNanos(), ttl.toNanos() / 6) : pulseNanos();
-            pulseAtLeastBy(now + pause);
-        }
-    }
-
-    private void tend(long now) {
-        boolean own = settings.connector().isOwn();
-        if (isConnected() && (isReady() || !own)) {
-            touch(now);
-        } else if (own && isOverdue(now)) {
-            // It has expired by all likelihood, but if no server lets this client in (say, because they have lost their
-            // data and wait for one that is not ahead of them), nobody will ever say so.
-            end(Ending.EXPIRED, "no server was reachable for as long as its timeout");
-            return;
-        }
-        Place.forEach(places.values(), place -> place.tend(now));
-        if (now - nextSweepNanos >= 0) {
-            nextSweepNanos = now + sweepNanos;
-            inBackground(this::sweep);
-        }
-    }
-
-    /** An earlier pulse takes the place of a later one, whose alarm then finds that it is not the next any more. */
-    private void pulseAtLeastBy(long atNanos) {
-        Pulse known = nextPulse.get();
-        while (known == null || atNanos - known.atNanos < 0) {
-            Pulse earlier = new Pulse(atNanos);
-            if (nextPulse.compareAndSet(known, earlier)) {
-                context.timer().at(atNanos, () -> {
-                    if (nextPulse.compareAndSet(earlier, null)) {
-                        pulse();
-                    }
-                });
+            boolean own = settings.connector().isOwn();
+            if (isConnected() && (isReady() || !own)) {
+                touch(now);
+            } else if (own && isOverdue(now)) {
+                // It has expired by all likelihood, but if no server lets this client in (say, because they have lost
+                // their data and wait for one that is not ahead of them), nobody will ever say so.
+                end(Ending.EXPIRED, "no server was reachable for as long as its timeout");
                 return;
             }
-            known = nextPulse.get();
+            user.tend(now);
+        } finally {
+            long pause = isReady() && user.isIdle() ? Math.max(pulseNanos(), ttl.toNanos() / 6) : pulseNanos();
+            nextPulse.at(now + pause);
         }
     }
 
@@ -569,48 +424,6 @@ final class Session {
         }
     }
 
-    /** Whether it is worth sending something now. */
-    boolean isConnected() {
-        ZooKeeper known = client;
-        return known != null && known.getState().isConnected();
-    }
-
-    private void sweep() {
-        for (Map.Entry<Place, Long> orphan : orphans.entrySet()) {
-            if (context.time().nanoTime() - orphan.getValue() > ttl.toNanos()
-                    && settings.connector().isOwn()) {
-                end(
-                        Ending.EXPIRED,
-                        "given up, because what a request for lock '"
-                                + orphan.getKey().lock() + "' may have left could not be removed within the ttl");
-                return;
-            }
-            if (isConnected()) {
-                settleQuietly(orphan.getKey());
-            }
-        }
-    }
-
-    private void settleQuietly(Place place) {
-        settle(place).whenComplete((nothing, failure) -> {
-            if (failure != null) {
-                failed(failure);
-            }
-        });
-    }
-
-    /** Hands a task over, later if that fails now, as long as the session lives: somebody may wait for it. */
-    private void inBackground(Runnable task) {
-        try {
-            context.background().execute(task);
-        } catch (RuntimeException | Error e) {
-            LOG.log(Level.DEBUG, "Cannot hand over a task", e);
-            if (!isEnded()) {
-                context.timer().at(context.time().nanoTime() + pulseNanos(), () -> inBackground(task));
-            }
-        }
-    }
-
     /** Closing waits for a server to answer, so on a thread of its own. The nodes of the session go with it. */
     private void closeClient() {
         ZooKeeper closing = client;
@@ -632,23 +445,6 @@ final class Session {
         } catch (RuntimeException | Error e) {
             LOG.log(Level.WARNING, () -> "Cannot close a session of " + settings.store() + "; trying again", e);
             context.timer().at(context.time().nanoTime() + pulseNanos(), this::closeClient);
-        }
-    }
-
-    /** The answer, or {@code instead} if the answer is that there is no such node. */
-    private static <T> CompletableFuture<T> unlessMissing(CompletableFuture<T> request, T instead) {
-        return request.exceptionallyCompose(failure -> Wire.code(failure) == Code.NONODE
-                ? CompletableFuture.completedFuture(instead)
-                : CompletableFuture.failedFuture(failure));
-    }
-
-    /** The next pulse. A class, not a number, since plans are told apart by identity. */
-    private static final class Pulse {
-
-        private final long atNanos;
-
-        Pulse(long atNanos) {
-            this.atNanos = atNanos;
         }
     }
 }

@@ -1,122 +1,87 @@
 package io.holdfast.zookeeper;
 
 import io.holdfast.LockException;
+import io.holdfast.LossReason;
 import io.holdfast.StoreUnavailableException;
-import io.holdfast.UnsupportedLockException;
-import io.holdfast.spi.Claim;
 import io.holdfast.spi.Deadline;
-import io.holdfast.spi.Grant;
-import io.holdfast.spi.RenewalAnswer;
-import io.holdfast.spi.RenewalRequest;
-import io.holdfast.spi.Ticket;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.Collectors;
 import org.apache.zookeeper.KeeperException;
-import org.apache.zookeeper.KeeperException.Code;
 import org.jspecify.annotations.Nullable;
 
-/** Renews what lives by sessions: one write per session, and a first look at nodes that nobody has looked at yet. */
+/** Renews what lives by one session with one write, and a first look at nodes that nobody has looked at yet. */
 final class SessionRenewal {
 
-    private final Settings settings;
+    private final Session session;
+    private final List<Place> places;
+    private @Nullable CompletableFuture<Void> sent;
 
-    SessionRenewal(Settings settings) {
-        this.settings = settings;
+    private SessionRenewal(Session session, List<Place> places) {
+        this.session = session;
+        this.places = places;
     }
 
-    List<RenewalAnswer> renew(List<RenewalRequest> renewals, Deadline deadline) {
-        Map<Session, List<Place>> bySession = new LinkedHashMap<>();
-        for (RenewalRequest renewal : renewals) {
-            Place place = place(renewal.claim());
-            bySession
-                    .computeIfAbsent(place.session(), session -> new ArrayList<>())
-                    .add(place);
-        }
-        // All are sent before any is waited for: a session whose server hangs must not cost the others their time.
-        Map<Session, CompletableFuture<Void>> sent = new LinkedHashMap<>();
-        bySession.forEach((session, places) -> {
+    /** Tells the ticket of every place. */
+    static void renew(List<Place> places, Deadline deadline) {
+        Map<Session, List<Place>> bySession = places.stream().collect(Collectors.groupingBy(Place::session));
+        // All are sent before any is waited for, and sessions without a connection come last: one whose server hangs must
+        // not cost the others their time.
+        List<SessionRenewal> connected = new ArrayList<>();
+        List<SessionRenewal> others = new ArrayList<>();
+        bySession.forEach((session, itsPlaces) -> {
+            SessionRenewal renewal = new SessionRenewal(session, itsPlaces);
             if (session.isConnected()) {
-                sent.put(session, send(session, places));
+                renewal.sent = renewal.send();
+                connected.add(renewal);
+            } else {
+                others.add(renewal);
             }
         });
-        Map<Session, @Nullable LockException> failures = new LinkedHashMap<>();
-        sent.forEach((session, answer) -> failures.put(session, await(session, bySession, answer, deadline)));
-        bySession.keySet().stream()
-                .filter(session -> !sent.containsKey(session))
-                .forEach(session -> failures.put(session, await(session, bySession, null, deadline)));
-        List<RenewalAnswer> answers = new ArrayList<>(renewals.size());
-        for (RenewalRequest renewal : renewals) {
-            Session session = place(renewal.claim()).session();
-            answers.add(answer(renewal, failures.get(session)));
-        }
-        return answers;
+        connected.forEach(renewal -> renewal.await(deadline));
+        others.forEach(renewal -> renewal.await(deadline));
     }
 
     /** Answers come in order: once the write is answered, so are the looks before it. */
-    private static CompletableFuture<Void> send(Session session, List<Place> places) {
+    private CompletableFuture<Void> send() {
+        places.forEach(Place::lookAgain);
         places.forEach(Place::watchOwnNode);
         return session.prove();
     }
 
-    /** Asks again on a new connection if need be. Returns what went wrong, or null; an ended session tells its places. */
-    private @Nullable LockException await(
-            Session session,
-            Map<Session, List<Place>> bySession,
-            @Nullable CompletableFuture<Void> sent,
-            Deadline deadline) {
-        List<Place> places = bySession.getOrDefault(session, List.of());
+    /** Asks again on a new connection if need be. */
+    private void await(Deadline deadline) {
         String lock = places.get(0).lock();
-        CompletableFuture<Void> answer = sent;
         while (true) {
             try {
+                CompletableFuture<Void> answer = sent;
                 if (answer == null) {
                     session.awaitReady(lock, deadline);
-                    answer = send(session, places);
+                    answer = send();
                 }
                 Wire.await(answer, deadline);
-                return null;
+                places.forEach(Place::renewed);
+                return;
             } catch (SessionOverException e) {
-                return null;
+                places.forEach(place -> place.ticket().gone(LossReason.GONE, e.getMessage()));
+                return;
             } catch (KeeperException e) {
                 session.failed(e);
-                if (e.code() != Code.SESSIONEXPIRED && (!Wire.isUnknown(e.code()) || deadline.hasPassed())) {
-                    return Failures.refused(lock, settings, e);
+                if (!Place.mayAskAgain(e, deadline)) {
+                    fail(Failures.refused(lock, session.settings(), e));
+                    return;
                 }
-                answer = null;
+                sent = null;
             } catch (StoreUnavailableException e) {
-                return e;
+                fail(e);
+                return;
             }
         }
     }
 
-    private RenewalAnswer answer(RenewalRequest renewal, @Nullable LockException failure) {
-        Place place = place(renewal.claim());
-        String ended = place.endReason();
-        if (ended != null) {
-            return new RenewalAnswer.Gone(ended);
-        }
-        if (failure != null) {
-            return new RenewalAnswer.Unsettled(failure);
-        }
-        Session session = place.session();
-        if (renewal.ttl().compareTo(session.longestAsked()) > 0) {
-            return new RenewalAnswer.Unsettled(new UnsupportedLockException(
-                    place.lock(),
-                    "its ttl is the timeout of its ZooKeeper session, " + session.ttl()
-                            + ", and cannot grow; ask for the lock with a longer ttl"));
-        }
-        place.kept();
-        return new RenewalAnswer.Extended(session.baseNanos(), session.ttl());
-    }
-
-    private static Place place(Claim claim) {
-        Object handle = claim instanceof Grant grant ? grant.handle() : ((Ticket) claim).handle();
-        if (handle instanceof Place place) {
-            return place;
-        }
-        throw new IllegalArgumentException("not a claim of this store: " + claim);
+    private void fail(LockException cause) {
+        places.forEach(place -> place.ticket().failing(cause));
     }
 }

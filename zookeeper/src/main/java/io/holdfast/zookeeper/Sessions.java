@@ -3,14 +3,13 @@ package io.holdfast.zookeeper;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.UnsupportedLockException;
 import io.holdfast.spi.Deadline;
-import io.holdfast.spi.OwnerId;
 import io.holdfast.spi.StoreContext;
 import io.holdfast.zookeeper.Session.Purpose;
 import io.holdfast.zookeeper.SessionOverException.Ending;
 import java.time.Duration;
-import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.stream.Stream;
@@ -28,12 +27,15 @@ final class Sessions {
 
     private static final Duration CLOSING = Duration.ofSeconds(1);
 
+    /** The timeout of a session that only looks: in the middle of what servers allow by default. */
+    private static final int LOOKING_TICKS = 10;
+
     private final Settings settings;
     private final StoreContext context;
 
     // Guarded by this.
-    private final Map<Duration, Session> byTtl = new HashMap<>();
-    private @Nullable Session looking;
+    private final Map<Duration, SessionTickets> byTtl = new HashMap<>();
+    private @Nullable SessionTickets looking;
     private boolean closed;
 
     Sessions(Settings settings, StoreContext context) {
@@ -42,37 +44,51 @@ final class Sessions {
     }
 
     /**
-     * The session for that ttl, connected or about to be, reserved for the caller. ZooKeeper counts in milliseconds: a part of
-     * one is rounded up.
+     * The session for that ttl, connected or about to be, with the caller's request begun. ZooKeeper counts in milliseconds: a
+     * part of one is rounded up.
      */
-    Session of(String lock, Duration asked) {
+    SessionTickets beginRequest(String lock, Duration asked) {
         Duration ttl = Duration.ofMillis(asked.plusNanos(999_999).toMillis());
-        Session dropped = null;
-        Session session;
+        SessionTickets dropped = null;
+        SessionTickets fresh;
         synchronized (this) {
             requireOpen(lock);
-            session = byTtl.get(ttl);
-            if (session != null && !session.isEnded()) {
-                session.reserve();
-                return session;
+            SessionTickets known = byTtl.get(ttl);
+            if (known != null && !known.session().isEnded()) {
+                known.beginRequest();
+                return known;
             }
-            byTtl.values().removeIf(Session::isEnded);
+            byTtl.values().removeIf(tickets -> tickets.session().isEnded());
             if (byTtl.size() >= MOST) {
                 dropped = dropIdle(lock);
             }
-            session = new Session(settings, context, ttl, Purpose.LEASES);
-            session.reserve();
-            byTtl.put(ttl, session);
+            fresh = new SessionTickets(settings, context, ttl, Purpose.LEASES);
+            fresh.beginRequest();
+            byTtl.put(ttl, fresh);
         }
         if (dropped != null) {
-            dropped.end(Ending.FOR_GOOD, "not used any more");
+            dropped.session().end(Ending.FOR_GOOD, "not used any more");
         }
-        session.start();
-        return session;
+        fresh.session().start();
+        return fresh;
     }
 
-    /** Any session for what is not bound to one: looking at locks, and freeing those of others. */
-    Session any(String lock, Duration ttlOfNew) {
+    /** Any connected session, for what is not bound to one: looking at locks, and freeing those of others. */
+    Session awaitAny(String lock, Deadline deadline) {
+        while (true) {
+            Session session = any(lock);
+            try {
+                session.awaitReady(lock, deadline);
+                return session;
+            } catch (SessionOverException e) {
+                if (!e.mayTryAnother() || deadline.hasPassed()) {
+                    throw e.about(lock);
+                }
+            }
+        }
+    }
+
+    private Session any(String lock) {
         Session fresh;
         synchronized (this) {
             requireOpen(lock);
@@ -82,11 +98,22 @@ final class Sessions {
             if (open.isPresent()) {
                 return open.get();
             }
-            fresh = new Session(settings, context, ttlOfNew, Purpose.LOOKING);
-            looking = fresh;
+            looking = new SessionTickets(
+                    settings, context, settings.tick().multipliedBy(LOOKING_TICKS), Purpose.LOOKING);
+            fresh = looking.session();
         }
         fresh.start();
         return fresh;
+    }
+
+    void close() {
+        synchronized (this) {
+            closed = true;
+        }
+        List<Session> sessions = all();
+        sessions.forEach(session -> session.end(Ending.FOR_GOOD, "the store was closed"));
+        Deadline deadline = Deadline.after(context.time(), CLOSING);
+        sessions.forEach(session -> session.awaitClosed(deadline));
     }
 
     private void requireOpen(String lock) {
@@ -95,33 +122,13 @@ final class Sessions {
         }
     }
 
-    @Nullable
-    Place find(OwnerId owner) {
-        for (Session session : all()) {
-            Place place = session.find(owner);
-            if (place != null) {
-                return place;
-            }
-        }
-        return null;
-    }
-
-    void close() {
-        synchronized (this) {
-            closed = true;
-        }
-        Collection<Session> sessions = all();
-        sessions.forEach(session -> session.end(Ending.FOR_GOOD, "the store was closed"));
-        Deadline deadline = Deadline.after(context.time(), CLOSING);
-        sessions.forEach(session -> session.awaitClosed(deadline));
-    }
-
-    private synchronized Collection<Session> all() {
+    private synchronized List<Session> all() {
         return Stream.concat(byTtl.values().stream(), Stream.ofNullable(looking))
+                .map(SessionTickets::session)
                 .toList();
     }
 
-    private Session dropIdle(String lock) {
+    private SessionTickets dropIdle(String lock) {
         Duration idle = byTtl.entrySet().stream()
                 .filter(entry -> entry.getValue().isIdle())
                 .map(Map.Entry::getKey)

@@ -1,5 +1,7 @@
 package io.holdfast.zookeeper;
 
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
@@ -10,14 +12,24 @@ import org.apache.zookeeper.Watcher.Event.EventType;
 import org.apache.zookeeper.Watcher.Event.KeeperState;
 
 /**
- * Brings the watch events of one session to the places that wait for them.
+ * Brings the watch events of one session to those who wait for them.
  *
  * <p>One watcher object for everything: ZooKeeper's client keeps one watch per path and watcher, so those who give up
  * waiting again and again on one long-held lock leave a single watch, not one each. Thread-safe.
  */
 final class WatchHub implements Watcher {
 
-    private final ConcurrentMap<String, Set<Place>> waiting = new ConcurrentHashMap<>();
+    private static final Logger LOG = System.getLogger(WatchHub.class.getName());
+
+    /** Waits for changes of nodes. */
+    @FunctionalInterface
+    interface Listener {
+
+        /** On ZooKeeper's event thread. Each registration hears of one change. */
+        void changed(String path, EventType change);
+    }
+
+    private final ConcurrentMap<String, Set<Listener>> waiting = new ConcurrentHashMap<>();
     private final Consumer<KeeperState> states;
 
     /** @param states hears of the session's state, which reaches every watcher */
@@ -25,18 +37,18 @@ final class WatchHub implements Watcher {
         this.states = states;
     }
 
-    void register(String path, Place place) {
-        waiting.compute(path, (key, places) -> {
-            Set<Place> more = places == null ? ConcurrentHashMap.newKeySet() : places;
-            more.add(place);
+    void register(String path, Listener listener) {
+        waiting.compute(path, (key, listeners) -> {
+            Set<Listener> more = listeners == null ? ConcurrentHashMap.newKeySet() : listeners;
+            more.add(listener);
             return more;
         });
     }
 
-    void unregister(String path, Place place) {
-        waiting.computeIfPresent(path, (key, places) -> {
-            places.remove(place);
-            return places.isEmpty() ? null : places;
+    void unregister(String path, Listener listener) {
+        waiting.computeIfPresent(path, (key, listeners) -> {
+            listeners.remove(listener);
+            return listeners.isEmpty() ? null : listeners;
         });
     }
 
@@ -49,10 +61,18 @@ final class WatchHub implements Watcher {
             }
             return;
         }
-        Set<Place> places = waiting.remove(event.getPath());
-        if (places != null) {
-            boolean deleted = event.getType() == EventType.NodeDeleted;
-            Place.forEach(places, place -> place.changed(event.getPath(), deleted));
+        Set<Listener> listeners = waiting.remove(event.getPath());
+        if (listeners != null) {
+            listeners.forEach(listener -> tell(listener, event));
+        }
+    }
+
+    /** Lets trouble with one not reach the others. */
+    private static void tell(Listener listener, WatchedEvent event) {
+        try {
+            listener.changed(event.getPath(), event.getType());
+        } catch (RuntimeException | Error e) {
+            LOG.log(Level.WARNING, () -> "Trouble with a change of " + event.getPath(), e);
         }
     }
 }

@@ -1,8 +1,10 @@
 package io.holdfast.zookeeper;
 
 import io.holdfast.spi.Deadline;
+import io.holdfast.spi.support.Uninterruptibly;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -94,24 +96,32 @@ final class Wire {
 
     /** Waits on the calling thread, deaf to interrupts, which stay pending; late is {@link Code#OPERATIONTIMEOUT}. */
     static <T> T await(CompletableFuture<T> answer, Deadline deadline) throws KeeperException {
-        boolean interrupted = false;
-        try {
-            for (; ; ) {
-                try {
-                    return answer.get(deadline.remainingNanos(), TimeUnit.NANOSECONDS);
-                } catch (InterruptedException e) {
-                    interrupted = true;
-                } catch (TimeoutException e) {
-                    throw KeeperException.create(Code.OPERATIONTIMEOUT);
-                } catch (ExecutionException e) {
-                    throw fresh(e.getCause());
-                }
-            }
-        } finally {
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
+        if (!Uninterruptibly.await(deadline, (time, unit) -> isDone(answer, time, unit))) {
+            throw KeeperException.create(Code.OPERATIONTIMEOUT);
         }
+        try {
+            return answer.join();
+        } catch (CompletionException e) {
+            throw fresh(e.getCause());
+        }
+    }
+
+    private static boolean isDone(CompletableFuture<?> answer, long time, TimeUnit unit) throws InterruptedException {
+        try {
+            answer.get(time, unit);
+            return true;
+        } catch (ExecutionException e) {
+            return true;
+        } catch (TimeoutException e) {
+            return false;
+        }
+    }
+
+    /** The answer, or {@code instead} if the answer is that there is no such node. */
+    static <T> CompletableFuture<T> unlessMissing(CompletableFuture<T> request, T instead) {
+        return request.exceptionallyCompose(failure -> code(failure) == Code.NONODE
+                ? CompletableFuture.completedFuture(instead)
+                : CompletableFuture.failedFuture(failure));
     }
 
     /** What a future failed with, seen through the wrappings of futures that depend on it. */

@@ -1,39 +1,32 @@
 package io.holdfast.zookeeper;
 
 import io.holdfast.LockView;
-import io.holdfast.StoreUnavailableException;
+import io.holdfast.LossReason;
+import io.holdfast.UnsupportedLockException;
 import io.holdfast.spi.AdministeredStore;
-import io.holdfast.spi.Answer;
 import io.holdfast.spi.Deadline;
-import io.holdfast.spi.Grant;
-import io.holdfast.spi.QueueingStore;
+import io.holdfast.spi.Refusal;
 import io.holdfast.spi.ReleaseAnswer;
-import io.holdfast.spi.RenewalAnswer;
-import io.holdfast.spi.RenewalRequest;
-import io.holdfast.spi.Request;
 import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.StoreTraits;
-import io.holdfast.spi.TicketListener;
+import io.holdfast.spi.Ticket;
 import io.holdfast.spi.Withdrawal;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import org.apache.zookeeper.KeeperException;
-import org.apache.zookeeper.KeeperException.Code;
-import org.jspecify.annotations.Nullable;
 
 /**
  * Keeps each lock's line as nodes in ZooKeeper's tree. The protocol is told in {@link Place}, what a lease is counted from
  * in {@link Touches}. Thread-safe.
  */
-final class ZooKeeperStore implements QueueingStore, AdministeredStore {
+final class ZooKeeperStore implements AdministeredStore {
 
     private static final int MOST_REMEMBERED = 1_000;
-
-    /** The timeout of a session that only looks: in the middle of what servers allow by default. */
-    private static final int LOOKING_TICKS = 10;
 
     private final Settings settings;
     private final StoreTraits traits;
@@ -56,87 +49,136 @@ final class ZooKeeperStore implements QueueingStore, AdministeredStore {
     }
 
     /**
-     * A free lock takes one round trip: the node is made at once, and removed if it is not the first. A lock seen taken is
-     * looked at before, so that those who try again and again cost the servers a read each, not two writes.
+     * A free lock takes one round trip: the node is made at once, and, by a try, removed if it is not admitted. A lock that
+     * was found taken is looked at first, so that those who try again and again cost the servers a read each, not two writes.
      */
     @Override
-    public Answer attempt(Request request, Deadline deadline) {
-        String lock = request.name();
-        if (lastSeenTaken.contains(lock) && !looksFree(request, deadline)) {
-            return new Answer.Refused("others are in line");
+    public Optional<Refusal> request(Ticket ticket, Mode mode, Deadline deadline) {
+        if (mode == Mode.TRY && lastSeenTaken.contains(ticket.name()) && !looksFree(ticket, deadline)) {
+            return Optional.of(new Refusal("others are in line"));
         }
-        Place place = join(request, null, deadline);
-        try {
-            if (place.holdOrEnd()) {
-                lastSeenTaken.remove(lock);
-                return new Answer.Granted(place.grant());
+        while (true) {
+            SessionTickets tickets = sessions.beginRequest(ticket.name(), ticket.ttl());
+            try {
+                return request(tickets, ticket, mode, deadline);
+            } catch (SessionOverException e) {
+                if (!e.mayTryAnother() || deadline.hasPassed()) {
+                    throw e.about(ticket.name());
+                }
+            } finally {
+                tickets.endRequest();
             }
-        } catch (SessionOverException e) {
-            giveUp(place);
-            throw new StoreUnavailableException(lock, e.getMessage(), e);
+        }
+    }
+
+    private Optional<Refusal> request(SessionTickets tickets, Ticket ticket, Mode mode, Deadline deadline)
+            throws SessionOverException {
+        tickets.session().awaitReady(ticket.name(), deadline);
+        Place place = join(tickets, ticket, deadline);
+        if (mode == Mode.TRY) {
+            rememberTaken(ticket.name(), !place.isAdmitted());
+            if (!place.isAdmitted()) {
+                remove(place, deadline);
+                return Optional.of(new Refusal(place.ahead() + " in line before it"));
+            }
+        }
+        place.startReporting();
+        return Optional.empty();
+    }
+
+    private Place join(SessionTickets tickets, Ticket ticket, Deadline deadline) throws SessionOverException {
+        Place place = new Place(tickets, ticket, directories);
+        ticket.attach(place);
+        tickets.add(place);
+        boolean joined = false;
+        try {
+            place.join(deadline);
+            joined = true;
+            return place;
+        } catch (KeeperException e) {
+            throw place.mayExist()
+                    ? Failures.of(ticket.name(), settings, e)
+                    : Failures.refused(ticket.name(), settings, e);
+        } finally {
+            if (!joined && place.mayExist()) {
+                tickets.abandonAndRemove(place);
+            } else if (!joined) {
+                tickets.forget(place);
+            }
+        }
+    }
+
+    private void rememberTaken(String lock, boolean taken) {
+        if (!taken) {
+            lastSeenTaken.remove(lock);
+            return;
         }
         if (lastSeenTaken.size() >= MOST_REMEMBERED) {
             lastSeenTaken.clear();
         }
         lastSeenTaken.add(lock);
-        remove(place, deadline);
-        return new Answer.Refused(place.ahead() + " in line before it");
-    }
-
-    @Override
-    public Answer enqueue(Request request, TicketListener listener, Deadline deadline) {
-        while (true) {
-            Place place = join(request, listener, deadline);
-            try {
-                return place.holdOrWait();
-            } catch (SessionOverException e) {
-                giveUp(place);
-                if (deadline.hasPassed()) {
-                    throw new StoreUnavailableException(request.name(), e.getMessage(), e);
-                }
-            }
-        }
     }
 
     /** One write per session keeps all that lives by it. */
     @Override
-    public List<RenewalAnswer> renew(List<RenewalRequest> renewals, Deadline deadline) {
-        return new SessionRenewal(settings).renew(renewals, deadline);
+    public void renew(List<Ticket> tickets, Deadline deadline) {
+        List<Place> places = new ArrayList<>();
+        for (Ticket ticket : tickets) {
+            placeOf(ticket)
+                    .ifPresentOrElse(places::add, () -> ticket.gone(LossReason.GONE, "it was not asked for here"));
+        }
+        SessionRenewal.renew(places, deadline);
     }
 
     @Override
-    public ReleaseAnswer release(Grant grant, Duration linger, Deadline deadline) {
-        Place place = placeOf(grant.handle());
-        boolean held = place.end("it was released");
-        if (!held && place.session().find(place.owner()) == null) {
-            return ReleaseAnswer.NOT_HELD;
-        }
-        return remove(place, deadline) ? ReleaseAnswer.RELEASED : ReleaseAnswer.NOT_HELD;
+    public void extend(Ticket ticket, Duration ttl, Deadline deadline) {
+        placeOf(ticket)
+                .map(Place::session)
+                .filter(session -> ttl.compareTo(session.longestAsked()) > 0)
+                .ifPresent(session -> {
+                    throw new UnsupportedLockException(
+                            ticket.name(),
+                            "its ttl is the timeout of its ZooKeeper session, " + session.ttl()
+                                    + ", and cannot grow; ask for the lock with a longer ttl");
+                });
+        renew(List.of(ticket), deadline);
     }
 
     @Override
-    public Withdrawal withdraw(Request request, Deadline deadline) {
-        Place place = sessions.find(request.owner());
-        if (place != null) {
-            place.end("it was withdrawn");
-            return remove(place, deadline) ? Withdrawal.REMOVED : Withdrawal.NOT_FOUND;
-        }
-        return removeUnknown(request, deadline) ? Withdrawal.REMOVED : Withdrawal.NOT_FOUND;
+    public ReleaseAnswer release(Ticket ticket, Duration linger, Deadline deadline) {
+        return remove(ticket, deadline) ? ReleaseAnswer.RELEASED : ReleaseAnswer.NOT_HELD;
+    }
+
+    @Override
+    public Withdrawal withdraw(Ticket ticket, Deadline deadline) {
+        return remove(ticket, deadline) ? Withdrawal.REMOVED : Withdrawal.NOT_FOUND;
     }
 
     @Override
     public LockView view(String name, Deadline deadline) {
-        return views.view(ready(name, deadline), name, deadline);
+        return views.view(sessions.awaitAny(name, deadline), name, deadline);
     }
 
     @Override
-    public List<LockView> views(String prefix, Deadline deadline) {
-        return views.views(ready(prefix, deadline), prefix, deadline);
+    public Page views(String prefix, Optional<String> after, int limit, Deadline deadline) {
+        return views.views(sessions.awaitAny(prefix, deadline), prefix, after, limit, deadline);
+    }
+
+    /** A server that has lost its quorum goes on answering reads, so the question is a write. */
+    @Override
+    public void ping(Deadline deadline) {
+        Session session = sessions.awaitAny("", deadline);
+        try {
+            Wire.await(session.prove(), deadline);
+        } catch (KeeperException e) {
+            session.failed(e);
+            throw Failures.refused("", settings, e);
+        }
     }
 
     @Override
     public int forceRelease(String name, Deadline deadline) {
-        Session session = ready(name, deadline);
+        Session session = sessions.awaitAny(name, deadline);
         String directory = settings.directory(name);
         try {
             session.wire().sync(directory);
@@ -168,129 +210,50 @@ final class ZooKeeperStore implements QueueingStore, AdministeredStore {
         sessions.close();
     }
 
-    /** Joins the line, in a new session if the present one ends, until the deadline. */
-    private Place join(Request request, @Nullable TicketListener listener, Deadline deadline) {
-        while (true) {
-            Session session = sessions.of(request.name(), request.ttl());
-            try {
-                session.awaitReady(request.name(), deadline);
-                return join(session, request, listener, deadline);
-            } catch (SessionOverException e) {
-                if (!e.mayTryAnother() || deadline.hasPassed()) {
-                    throw e.about(request.name());
-                }
-            } finally {
-                session.unreserve();
-            }
-        }
+    private boolean remove(Ticket ticket, Deadline deadline) {
+        return placeOf(ticket).map(place -> remove(place, deadline)).orElse(false);
     }
 
-    private Place join(Session session, Request request, @Nullable TicketListener listener, Deadline deadline)
-            throws SessionOverException {
-        Place place = new Place(session, request, listener, directories);
-        session.register(place);
-        boolean joined = false;
-        try {
-            place.join(deadline);
-            joined = true;
-            return place;
-        } catch (KeeperException e) {
-            throw place.mayExist()
-                    ? Failures.of(request.name(), settings, e)
-                    : Failures.refused(request.name(), settings, e);
-        } finally {
-            if (!joined) {
-                giveUp(place);
-            }
-        }
-    }
-
-    private static void giveUp(Place place) {
-        place.end("it could not join the line");
-        if (place.mayExist()) {
-            place.session().settleInBackground(place);
-        } else {
-            place.session().forget(place);
-        }
-    }
-
-    /** Removes a place that has ended. False if its node was gone before, with its session or by somebody's hand. */
+    /** False if there was nothing any more: its node went with its session, or by somebody's hand, or was removed before. */
     private boolean remove(Place place, Deadline deadline) {
+        SessionTickets tickets = place.tickets();
         Session session = place.session();
+        if (!tickets.has(place)) {
+            return false;
+        }
         // Whatever becomes of this, somebody sees to it until it is gone.
-        session.orphan(place);
+        tickets.abandon(place);
         while (true) {
             try {
                 session.awaitReady(place.lock(), deadline);
-                return Wire.await(session.settle(place), deadline) || place.wasDeletedByUs();
+                return Wire.await(tickets.remove(place), deadline);
             } catch (SessionOverException e) {
                 return false;
             } catch (KeeperException e) {
                 session.failed(e);
-                if (e.code() == Code.OPERATIONTIMEOUT) {
-                    place.deletedByUs();
-                }
-                if (e.code() != Code.SESSIONEXPIRED && (!Wire.isUnknown(e.code()) || deadline.hasPassed())) {
+                if (!Place.mayAskAgain(e, deadline)) {
                     throw Failures.of(place.lock(), settings, e);
                 }
             }
         }
     }
 
-    /** Looks for the node of a request this store knows nothing of. */
-    private boolean removeUnknown(Request request, Deadline deadline) {
-        Session session = ready(request.name(), deadline);
-        String directory = settings.directory(request.name());
+    private boolean looksFree(Ticket ticket, Deadline deadline) {
+        Session session = sessions.awaitAny(ticket.name(), deadline);
+        String directory = settings.directory(ticket.name());
         try {
-            CompletableFuture<Void> barrier = session.prove();
-            CompletableFuture<List<String>> listing = session.wire().children(directory, null);
-            Wire.await(barrier, deadline);
-            boolean removed = false;
-            for (Member node : Line.of(Wire.await(listing, deadline)).of(NodeNames.uuid(request.owner()))) {
-                removed |= Wire.await(session.delete(directory + "/" + node.node()), deadline);
-            }
-            return removed;
-        } catch (KeeperException.NoNodeException e) {
-            return false;
-        } catch (KeeperException e) {
-            session.failed(e);
-            throw Failures.of(request.name(), settings, e);
-        }
-    }
-
-    private boolean looksFree(Request request, Deadline deadline) {
-        Session session = ready(request.name(), deadline);
-        try {
-            session.wire().sync(settings.directory(request.name()));
-            List<String> nodes =
-                    Wire.await(session.wire().children(settings.directory(request.name()), null), deadline);
-            return Line.of(nodes).wouldAdmit(request.demand());
+            session.wire().sync(directory);
+            List<String> nodes = Wire.await(session.wire().children(directory, null), deadline);
+            return Line.of(nodes).wouldAdmit(ticket.demand());
         } catch (KeeperException.NoNodeException e) {
             return true;
         } catch (KeeperException e) {
             session.failed(e);
-            throw Failures.refused(request.name(), settings, e);
+            throw Failures.refused(ticket.name(), settings, e);
         }
     }
 
-    private Session ready(String lock, Deadline deadline) {
-        while (true) {
-            Session session = sessions.any(lock, settings.tick().multipliedBy(LOOKING_TICKS));
-            try {
-                session.awaitReady(lock, deadline);
-                return session;
-            } catch (SessionOverException e) {
-                if (!e.mayTryAnother() || deadline.hasPassed()) {
-                    throw e.about(lock);
-                }
-            }
-        }
-    }
-
-    private static Place placeOf(@Nullable Object handle) {
-        if (handle instanceof Place place) {
-            return place;
-        }
-        throw new IllegalArgumentException("not a grant of this store: " + handle);
+    private static Optional<Place> placeOf(Ticket ticket) {
+        return ticket.handle(Place.class);
     }
 }

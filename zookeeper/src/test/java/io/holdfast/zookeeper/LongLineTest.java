@@ -23,7 +23,7 @@ class LongLineTest {
         try (ZooKeeperServer server = TestServers.single();
                 StoreBench bench = StoreBench.at(TestServers.uri(server.connectString()), Duration.ofSeconds(30))) {
             ZooKeeper crowd = TestServers.client(server.connectString());
-            bench.store.release(bench.acquire("crowded"), Duration.ZERO, bench.soon());
+            bench.release(bench.acquire("crowded"));
             CountDownLatch there = new CountDownLatch(Line.LONGEST);
             Create2Callback arrived = (rc, path, context, name, stat) -> there.countDown();
             String node = "/locks/crowded/_c_00000000-0000-0000-0000-000000000000-lock-";
@@ -32,7 +32,7 @@ class LongLineTest {
             }
             assertThat(there.await(120, TimeUnit.SECONDS)).isTrue();
 
-            assertThatThrownBy(() -> bench.queue("crowded", new StoreBench.Ears()))
+            assertThatThrownBy(() -> bench.queue("crowded"))
                     .isInstanceOf(UnsupportedLockException.class)
                     .hasMessageContaining("15000");
 
