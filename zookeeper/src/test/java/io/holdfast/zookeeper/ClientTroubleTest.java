@@ -10,6 +10,12 @@ import io.holdfast.servers.ZooKeeperServer;
 import io.holdfast.spi.StoreTraits;
 import io.holdfast.spi.Ticket;
 import io.holdfast.spi.Ticket.Ending;
+import io.holdfast.zookeeper.session.ConnectAttempts;
+import io.holdfast.zookeeper.session.Connector;
+import io.holdfast.zookeeper.session.Ensemble;
+import io.holdfast.zookeeper.session.OwnClient;
+import io.holdfast.zookeeper.tree.Layout;
+import io.holdfast.zookeeper.tree.LockTree;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
@@ -104,10 +110,10 @@ class ClientTroubleTest {
 
     @Test
     void aSessionWhoseClientCannotBeMadeIsReplacedByTheNextRequest() {
-        Settings settings = new Settings(
-                "late", new LateConnector(), "/locks", TestServers.TICK, Ids.OPEN_ACL_UNSAFE, Layout.MUTEX);
+        LockTree tree = new LockTree("/locks", Ids.OPEN_ACL_UNSAFE, Layout.MUTEX);
+        Ensemble servers = new Ensemble("late", new LateConnector(), TestServers.TICK, tree.emptyPath());
         try (StoreBench late =
-                new StoreBench(context -> new ZooKeeperStore(settings, StoreTraits.of("late"), context), TTL)) {
+                new StoreBench(context -> new ZooKeeperStore(servers, tree, StoreTraits.of("late"), context), TTL)) {
             assertThatThrownBy(() -> late.refusal("late", late.within(Duration.ofSeconds(2))))
                     .isInstanceOf(StoreUnavailableException.class);
 
@@ -137,10 +143,10 @@ class ClientTroubleTest {
 
     @Test
     void aSessionEndsForAllItsTicketsAndAtTheServers() throws Exception {
-        Place held = bench.acquire("ending").ticket.handle(Place.class).orElseThrow();
+        bench.acquire("ending");
         queueTheClumsy("ending");
 
-        held.session().end(SessionOverException.Ending.EXPIRED, "as far as this test goes");
+        bench.store.close();
 
         assertThat(told).hasValue(WAITERS);
         ZooKeeper admin = TestServers.client(server.connectString());

@@ -55,7 +55,7 @@ class EnsembleTest {
     }
 
     @Test
-    void aSessionThatMovesToAnotherServerKeepsItsLocksAndItsPlace() throws Exception {
+    void aSessionThatMovesToAnotherServerKeepsItsLocksAndItsTickets() throws Exception {
         List<ZooKeeperServer> nodes = ensemble.nodes();
         try (TcpProxy proxy = TcpProxy.to(nodes.get(0).address());
                 StoreBench moving = StoreBench.at(TestServers.uri("127.0.0.1:" + proxy.port()), TTL);
@@ -77,7 +77,7 @@ class EnsembleTest {
     }
 
     @Test
-    void aKilledLeaderCostsNobodyTheirLockAndTheLineGoesOn() throws Exception {
+    void aKilledLeaderCostsNobodyTheirLockAndTheQueueGoesOn() throws Exception {
         AtomicBoolean enough = new AtomicBoolean();
         AtomicInteger inside = new AtomicInteger();
         AtomicInteger overlaps = new AtomicInteger();

@@ -18,6 +18,8 @@ import io.holdfast.spi.TimeSource;
 import io.holdfast.spi.Validity;
 import io.holdfast.spi.Withdrawal;
 import io.holdfast.zookeeper.StoreBench.Renewed;
+import io.holdfast.zookeeper.tree.Layout;
+import io.holdfast.zookeeper.tree.NodeNames;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
