@@ -58,7 +58,7 @@ final class LockViews {
             return new Page(views, looked < names.size() ? Optional.of(names.get(looked - 1)) : Optional.empty());
         } catch (KeeperException e) {
             session.noteFailure(e);
-            throw Failures.refused(prefix, session.ensemble(), e);
+            throw Failures.ofWholeStore(session.ensemble(), e);
         }
     }
 

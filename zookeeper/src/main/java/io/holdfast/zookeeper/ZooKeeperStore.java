@@ -77,18 +77,18 @@ final class ZooKeeperStore implements AdministeredStore {
 
     @Override
     public Page views(String prefix, Optional<String> after, int limit, Deadline deadline) {
-        return views.views(sessions.awaitAny(prefix, deadline), prefix, after, limit, deadline);
+        return views.views(sessions.awaitAny(deadline), prefix, after, limit, deadline);
     }
 
     /** A server that has lost its quorum goes on answering reads, so the question is a write. */
     @Override
     public void ping(Deadline deadline) {
-        Session session = sessions.awaitAny("", deadline);
+        Session session = sessions.awaitAny(deadline);
         try {
             Answers.await(session.prove(), deadline);
         } catch (KeeperException e) {
             session.noteFailure(e);
-            throw Failures.refused("", session.ensemble(), e);
+            throw Failures.ofWholeStore(session.ensemble(), e);
         }
     }
 

@@ -25,6 +25,11 @@ public final class Failures {
         return new StoreUnavailableException(lock, what(ensemble, failure), failure);
     }
 
+    /** Of a request that is about no lock in particular and changes nothing. */
+    public static StoreUnavailableException ofWholeStore(Ensemble ensemble, KeeperException failure) {
+        return StoreUnavailableException.ofWholeStore(what(ensemble, failure), failure);
+    }
+
     private static String what(Ensemble ensemble, KeeperException failure) {
         Code code = failure.code();
         return switch (code) {

@@ -3,6 +3,7 @@ package io.holdfast.zookeeper.ticket;
 import io.holdfast.UnsupportedLockException;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.Ticket;
+import io.holdfast.spi.Tokens;
 import io.holdfast.zookeeper.session.Answers;
 import io.holdfast.zookeeper.session.AsyncZooKeeper.Created;
 import io.holdfast.zookeeper.session.Session;
@@ -30,8 +31,6 @@ final class EphemeralNode {
 
     /** A directory that cannot be made is found out after this many tries. */
     private static final int MOST_TRIES = 4;
-
-    private static final long TOKEN_LIMIT = 1L << 53;
 
     private final Session session;
     private final Ticket ticket;
@@ -141,7 +140,7 @@ final class EphemeralNode {
             throw KeeperException.create(Code.NONODE, directory);
         }
         long czxid = created().orElseThrow().czxid();
-        if (czxid >= TOKEN_LIMIT) {
+        if (!Tokens.isStoreToken(czxid)) {
             throw new UnsupportedLockException(
                     ticket.name(),
                     "the ensemble's transaction number " + Long.toHexString(czxid)
