@@ -36,6 +36,10 @@ public final class AsyncZooKeeper {
         this.time = time;
     }
 
+    ZooKeeper client() {
+        return client;
+    }
+
     public CompletableFuture<Created> create(String path, byte[] data, List<ACL> acl, CreateMode mode) {
         CompletableFuture<Created> answer = new CompletableFuture<>();
         long sentNanos = time.nanoTime();

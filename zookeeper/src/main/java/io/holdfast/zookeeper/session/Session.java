@@ -11,11 +11,13 @@ import java.io.IOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Watcher.Event.KeeperState;
 import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.ZooKeeper.States;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -66,7 +68,6 @@ public final class Session {
     private final EarliestAlarm nextRound;
     private final AtomicBoolean authenticated = new AtomicBoolean();
 
-    private volatile @Nullable ZooKeeper client;
     private volatile @Nullable AsyncZooKeeper requests;
     private volatile boolean listening;
 
@@ -130,11 +131,7 @@ public final class Session {
 
     /** The servers' number of this session. To be asked only once it has been connected. */
     public long id() {
-        ZooKeeper known = client;
-        if (known == null) {
-            throw new IllegalStateException("not connected yet");
-        }
-        return known.getSessionId();
+        return requests().client().getSessionId();
     }
 
     /** Once this is answered, a quorum had the session alive after it was sent. */
@@ -144,8 +141,12 @@ public final class Session {
 
     /** Whether it is worth sending something now. */
     public boolean isReachable() {
-        ZooKeeper known = client;
-        return known != null && known.getState().isConnected();
+        return client().filter(known -> known.getState().isConnected()).isPresent();
+    }
+
+    /** Empty before there is one. */
+    private Optional<ZooKeeper> client() {
+        return Optional.ofNullable(requests).map(AsyncZooKeeper::client);
     }
 
     public boolean isEnded() {
@@ -164,8 +165,7 @@ public final class Session {
     }
 
     private String whyNotConnected() {
-        ZooKeeper known = client;
-        if (known != null && known.getState() == ZooKeeper.States.CONNECTEDREADONLY) {
+        if (client().filter(known -> known.getState() == States.CONNECTEDREADONLY).isPresent()) {
             return "the server reached at " + ensemble.name() + " is read-only, it has lost its quorum";
         }
         return state.now() == State.SUSPENDED
@@ -198,10 +198,8 @@ public final class Session {
      * they sleep for a tenth of a second before they end.
      */
     public void awaitClosed(Deadline deadline) {
-        ZooKeeper closing = client;
-        while (closing != null
-                && ensemble.connector().isOwn()
-                && closing.getState().isAlive()
+        while (ensemble.connector().isOwn()
+                && client().filter(closing -> closing.getState().isAlive()).isPresent()
                 && !deadline.hasPassed()
                 && !Thread.currentThread().isInterrupted()) {
             context.time().parkUntil(this, context.time().nanoTime() + CLOSE_POLL_NANOS);
@@ -212,7 +210,6 @@ public final class Session {
         try {
             ZooKeeper opened = ensemble.connector().connect(ttl, hub, attempts);
             requests = new AsyncZooKeeper(opened, base, context.time());
-            client = opened;
             if (isEnded()) {
                 closeClient();
                 return;
@@ -252,7 +249,7 @@ public final class Session {
     }
 
     private void connected() {
-        ZooKeeper connectedClient = client;
+        ZooKeeper connectedClient = client().orElse(null);
         if (connectedClient == null) {
             return;
         }
@@ -334,7 +331,7 @@ public final class Session {
 
     /** Closing waits for a server to answer, so on a thread of its own. The nodes of the session go with it. */
     private void closeClient() {
-        ZooKeeper closing = client;
+        ZooKeeper closing = client().orElse(null);
         if (closing == null || !ensemble.connector().isOwn()) {
             return;
         }

@@ -1,7 +1,5 @@
 package io.holdfast.zookeeper.session;
 
-import java.lang.System.Logger;
-import java.lang.System.Logger.Level;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
@@ -18,8 +16,6 @@ import org.apache.zookeeper.Watcher.Event.KeeperState;
  * waiting again and again on one long-held lock leave a single watch, not one each. Thread-safe.
  */
 public final class WatchHub implements Watcher {
-
-    private static final Logger LOG = System.getLogger(WatchHub.class.getName());
 
     /** Waits for changes of nodes. */
     @FunctionalInterface
@@ -63,16 +59,7 @@ public final class WatchHub implements Watcher {
         }
         Set<Listener> listeners = waiting.remove(event.getPath());
         if (listeners != null) {
-            listeners.forEach(listener -> tell(listener, event));
-        }
-    }
-
-    /** Lets trouble with one not reach the others. */
-    private static void tell(Listener listener, WatchedEvent event) {
-        try {
-            listener.changed(event.getPath(), event.getType());
-        } catch (RuntimeException | Error e) {
-            LOG.log(Level.WARNING, () -> "Trouble with a change of " + event.getPath(), e);
+            EachAlone.forEach(listeners, listener -> listener.changed(event.getPath(), event.getType()));
         }
     }
 }

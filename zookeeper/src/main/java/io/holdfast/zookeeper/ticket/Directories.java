@@ -34,35 +34,33 @@ final class Directories {
 
     /** Sends, without waiting, what makes the directory and those above it, unless they are known. */
     List<CompletableFuture<Created>> make(Session session, String directory) {
-        List<CompletableFuture<Created>> requests = new ArrayList<>();
-        for (int slash = directory.indexOf('/', 1); slash > 0; slash = directory.indexOf('/', slash + 1)) {
-            makeOne(session, directory.substring(0, slash), requests);
+        if (known.contains(directory)) {
+            return List.of();
         }
-        makeOne(session, directory, requests);
-        return requests;
+        return downTo(directory).stream()
+                .filter(step -> !known.contains(step))
+                .map(step -> session.requests().create(step, NO_DATA, acl, CreateMode.CONTAINER))
+                .toList();
     }
 
     /** A node could be made in it. */
-    void made(String directory) {
+    void remember(String directory) {
+        if (known.contains(directory)) {
+            return;
+        }
         if (known.size() >= MOST_KNOWN) {
             known.clear();
         }
-        for (int slash = directory.indexOf('/', 1); slash > 0; slash = directory.indexOf('/', slash + 1)) {
-            known.add(directory.substring(0, slash));
-        }
-        known.add(directory);
+        known.addAll(downTo(directory));
     }
 
     /** It is missing, and so may be those above it. */
     void forget(String directory) {
-        known.remove(directory);
-        for (int slash = directory.indexOf('/', 1); slash > 0; slash = directory.indexOf('/', slash + 1)) {
-            known.remove(directory.substring(0, slash));
-        }
+        downTo(directory).forEach(known::remove);
     }
 
     /** If no node could be made because its directory is missing, why that could not be made. */
-    KeeperException reason(List<CompletableFuture<Created>> parents, KeeperException failure) {
+    static KeeperException reason(List<CompletableFuture<Created>> parents, KeeperException failure) {
         if (failure.code() == Code.NONODE) {
             for (CompletableFuture<Created> parent : parents) {
                 Code code = parent.handle((created, e) -> e == null ? Code.OK : Answers.code(e))
@@ -75,9 +73,12 @@ final class Directories {
         return failure;
     }
 
-    private void makeOne(Session session, String directory, List<CompletableFuture<Created>> requests) {
-        if (!known.contains(directory)) {
-            requests.add(session.requests().create(directory, NO_DATA, acl, CreateMode.CONTAINER));
+    private static List<String> downTo(String directory) {
+        List<String> steps = new ArrayList<>();
+        for (int slash = directory.indexOf('/', 1); slash > 0; slash = directory.indexOf('/', slash + 1)) {
+            steps.add(directory.substring(0, slash));
         }
+        steps.add(directory);
+        return steps;
     }
 }

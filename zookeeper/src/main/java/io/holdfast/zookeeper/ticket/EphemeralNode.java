@@ -68,10 +68,7 @@ final class EphemeralNode {
 
     /** How many are ahead of it; empty if it is not there. */
     Optional<Integer> position(LockQueue queue) {
-        return created()
-                .map(known -> queue.position(known.path().substring(directory.length() + 1)))
-                .filter(position -> position.isPresent())
-                .map(position -> position.getAsInt());
+        return created().flatMap(known -> queue.position(known.path().substring(directory.length() + 1)));
     }
 
     /** Makes the node and shows the queue with it. Fails with what ZooKeeper says, or late with an unknown outcome. */
@@ -112,9 +109,9 @@ final class EphemeralNode {
             created = Answers.await(creation, deadline);
         } catch (KeeperException e) {
             mayExist = Answers.isUnknown(e.code());
-            throw directories.reason(parents, e);
+            throw Directories.reason(parents, e);
         }
-        directories.made(directory);
+        directories.remember(directory);
         return queue(Answers.await(listing, deadline));
     }
 

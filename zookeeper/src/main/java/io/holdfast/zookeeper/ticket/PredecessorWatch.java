@@ -203,6 +203,11 @@ final class PredecessorWatch implements WatchHub.Listener {
         }
     }
 
+    @Override
+    public String toString() {
+        return "predecessors of " + ticket;
+    }
+
     private String path(String node) {
         return directory + "/" + node;
     }

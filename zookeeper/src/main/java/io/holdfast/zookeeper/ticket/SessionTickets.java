@@ -1,27 +1,23 @@
 package io.holdfast.zookeeper.ticket;
 
 import io.holdfast.spi.StoreContext;
+import io.holdfast.zookeeper.session.EachAlone;
 import io.holdfast.zookeeper.session.Ensemble;
 import io.holdfast.zookeeper.session.Session;
 import io.holdfast.zookeeper.session.Session.Purpose;
 import io.holdfast.zookeeper.session.SessionOverException.Ending;
-import java.lang.System.Logger;
-import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.function.Consumer;
 
 /**
  * The nodes of this client's tickets that live by one session: those of live tickets, and those that nobody wants any more and
  * that may still be there. Thread-safe.
  */
 final class SessionTickets implements Session.User {
-
-    private static final Logger LOG = System.getLogger(SessionTickets.class.getName());
 
     private final Session session;
     private final StoreContext context;
@@ -93,7 +89,7 @@ final class SessionTickets implements Session.User {
 
     /** Tries once to remove it; completes with whether there was something when nothing is left. */
     CompletableFuture<Boolean> remove(TicketNode node) {
-        return node.delete().whenComplete((existed, failure) -> {
+        return node.node().delete().whenComplete((existed, failure) -> {
             if (failure == null) {
                 forget(node);
             }
@@ -118,19 +114,19 @@ final class SessionTickets implements Session.User {
 
     @Override
     public void connected() {
-        forEach(live, TicketNode::lookAgain);
+        EachAlone.forEach(live, TicketNode::lookAgain);
     }
 
     @Override
     public void ended(String detail) {
-        forEach(live, node -> node.sessionEnded(detail));
+        EachAlone.forEach(live, node -> node.sessionEnded(detail));
         live.clear();
         unwanted.clear();
     }
 
     @Override
     public void tend(long nowNanos) {
-        forEach(live, node -> node.tend(nowNanos));
+        EachAlone.forEach(live, node -> node.tend(nowNanos));
         if (nowNanos - nextSweepNanos >= 0) {
             nextSweepNanos = nowNanos + sweepNanos;
             sweep(nowNanos);
@@ -150,17 +146,6 @@ final class SessionTickets implements Session.User {
             }
             if (session.isReachable()) {
                 removeQuietly(node);
-            }
-        }
-    }
-
-    /** Lets trouble with one not reach the others. */
-    private static void forEach(Set<TicketNode> nodes, Consumer<TicketNode> action) {
-        for (TicketNode node : nodes) {
-            try {
-                action.accept(node);
-            } catch (RuntimeException | Error e) {
-                LOG.log(Level.WARNING, () -> "Trouble with a request for lock '" + node.lock() + "'", e);
             }
         }
     }

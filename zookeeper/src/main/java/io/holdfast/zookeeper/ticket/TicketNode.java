@@ -11,7 +11,6 @@ import io.holdfast.zookeeper.session.WatchHub;
 import io.holdfast.zookeeper.tree.LockQueue;
 import io.holdfast.zookeeper.tree.LockTree;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.KeeperException.Code;
@@ -113,11 +112,6 @@ final class TicketNode {
     }
 
     // ---- joining, on the caller's thread ----
-
-    /** Whether a request was sent that makes the node, so that it must be looked for. */
-    boolean mayExist() {
-        return node.mayExist();
-    }
 
     void join(Deadline deadline) throws KeeperException, SessionOverException {
         joined = node.make(deadline);
@@ -244,8 +238,8 @@ final class TicketNode {
         node.created().ifPresent(known -> session.hub().unregister(known.path(), ownNode));
     }
 
-    /** Deletes whatever there is; completes with whether there was something. */
-    CompletableFuture<Boolean> delete() {
-        return node.delete();
+    @Override
+    public String toString() {
+        return "node of " + ticket;
     }
 }

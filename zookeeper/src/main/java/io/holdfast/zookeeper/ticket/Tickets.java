@@ -87,11 +87,11 @@ public final class Tickets {
             joined = true;
             return node;
         } catch (KeeperException e) {
-            throw node.mayExist()
+            throw node.node().mayExist()
                     ? Failures.of(ticket.name(), ensemble, e)
                     : Failures.refused(ticket.name(), ensemble, e);
         } finally {
-            if (!joined && node.mayExist()) {
+            if (!joined && node.node().mayExist()) {
                 tickets.abandonAndRemove(node);
             } else if (!joined) {
                 tickets.forget(node);

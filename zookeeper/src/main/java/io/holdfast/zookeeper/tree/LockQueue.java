@@ -5,8 +5,7 @@ import io.holdfast.spi.Admission;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
-import java.util.OptionalInt;
-import java.util.stream.IntStream;
+import java.util.Optional;
 
 /** Who holds a lock and who is queued for it, in order, as one listing showed it. Immutable. */
 public final class LockQueue {
@@ -54,10 +53,13 @@ public final class LockQueue {
     }
 
     /** How many are ahead of the node of that name; empty if it is not there. */
-    public OptionalInt position(String name) {
-        return IntStream.range(0, nodes.size())
-                .filter(i -> nodes.get(i).name().equals(name))
-                .findFirst();
+    public Optional<Integer> position(String name) {
+        for (int i = 0; i < nodes.size(); i++) {
+            if (nodes.get(i).name().equals(name)) {
+                return Optional.of(i);
+            }
+        }
+        return Optional.empty();
     }
 
     /** All nodes of one owner: more than one if an earlier session of it was given up and is not yet over. */
