@@ -117,7 +117,8 @@ class ClientTroubleTest {
             assertThatThrownBy(() -> late.refusal("late", late.within(Duration.ofSeconds(2))))
                     .isInstanceOf(StoreUnavailableException.class);
 
-            assertThat(late.refusal("late", late.within(Duration.ofSeconds(10)))).isEmpty();
+            assertThat(late.refusal("late", late.within(Duration.ofSeconds(10))))
+                    .isEmpty();
         }
     }
 

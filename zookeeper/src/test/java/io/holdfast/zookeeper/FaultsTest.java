@@ -89,6 +89,22 @@ class FaultsTest {
     }
 
     @Test
+    void aSessionThatEndsWhileATicketJoinsCostsItNothing() throws Exception {
+        proxy.dropReplies();
+        Future<TestTicket> acquired = bench.elsewhere(() -> bench.acquire("joining"));
+        await().until(() -> children("joining").size() == 1);
+        String made = children("joining").get(0);
+        endSessionOf("joining");
+        proxy.heal();
+
+        TestTicket held = acquired.get(20, SECONDS);
+
+        assertThat(children("joining")).hasSize(1).doesNotContain(made);
+        assertThat(held.losses).isEmpty();
+        assertThat(bench.renew(held)).isEqualTo(Renewed.KEPT);
+    }
+
+    @Test
     void P5_aLeaseThatTookLongToGetIsKeptForItsWholeTtl() throws Exception {
         long asked = System.nanoTime();
         proxy.dropReplies();

@@ -3,7 +3,6 @@ package io.holdfast.zookeeper;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import io.holdfast.Demand;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.servers.ZooKeeperEnsemble;
 import io.holdfast.servers.ZooKeeperServer;
@@ -33,8 +32,7 @@ class ReadOnlyServerTest {
                 .start()) {
             List<ZooKeeperServer> nodes = ensemble.nodes();
             try (StoreBench bench = StoreBench.at(TestServers.uri(ensemble.connectString()), TTL)) {
-                Assertions.assertThat(bench.release(bench.acquire("x")))
-                        .isEqualTo(ReleaseAnswer.RELEASED);
+                Assertions.assertThat(bench.release(bench.acquire("x"))).isEqualTo(ReleaseAnswer.RELEASED);
             }
             nodes.get(0).kill();
             nodes.get(1).kill();

@@ -3,7 +3,6 @@ package io.holdfast.zookeeper;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.holdfast.Demand;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.servers.TlsClients;
 import io.holdfast.servers.TlsMaterial;
@@ -42,8 +41,7 @@ class SecurityTest {
                         .isInstanceOf(StoreUnavailableException.class)
                         .hasMessageContaining("denies access")
                         .hasMessageNotContaining("s3cret");
-                assertThat(ours.release(grant))
-                        .isEqualTo(ReleaseAnswer.RELEASED);
+                assertThat(ours.release(grant)).isEqualTo(ReleaseAnswer.RELEASED);
                 assertThat(same.refusal("orders")).isEmpty();
             }
             ZooKeeper admin = TestServers.client(hosts);
@@ -65,8 +63,7 @@ class SecurityTest {
             try (StoreBench bench =
                     StoreBench.at("zookeepers://127.0.0.1:" + server.port() + "/locks?tick=100ms" + stores, TTL)) {
                 TestTicket grant = bench.acquire("sealed");
-                assertThat(bench.release(grant))
-                        .isEqualTo(ReleaseAnswer.RELEASED);
+                assertThat(bench.release(grant)).isEqualTo(ReleaseAnswer.RELEASED);
             }
             try (StoreBench stranger =
                     StoreBench.at("zookeepers://127.0.0.1:" + server.port() + "/locks?tick=100ms", TTL)) {

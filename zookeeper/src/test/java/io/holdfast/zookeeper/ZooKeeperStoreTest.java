@@ -349,7 +349,8 @@ class ZooKeeperStoreTest {
         bench.release(bench.acquire("ghost"));
         TestTicket waiter = bench.ticket("ghost");
         String ghost = admin.create(
-                "/locks/ghost/" + NodeNames.node(NodeNames.uuid(waiter.ticket.owner()), Demand.exclusive(), Layout.MUTEX),
+                "/locks/ghost/"
+                        + NodeNames.node(NodeNames.uuid(waiter.ticket.owner()), Demand.exclusive(), Layout.MUTEX),
                 new byte[0],
                 Ids.OPEN_ACL_UNSAFE,
                 CreateMode.EPHEMERAL_SEQUENTIAL);

@@ -67,11 +67,7 @@ public final class AsyncZooKeeper {
         CompletableFuture<Boolean> answer = new CompletableFuture<>();
         long sentNanos = time.nanoTime();
         client.setData(
-                emptyPath,
-                new byte[0],
-                -1,
-                (rc, asked, context, stat) -> answered(answer, rc, asked, true),
-                null);
+                emptyPath, new byte[0], -1, (rc, asked, context, stat) -> answered(answer, rc, asked, true), null);
         return committed(Answers.unlessMissing(answer, false), sentNanos).thenAccept(existed -> {});
     }
 

@@ -165,7 +165,8 @@ public final class Session {
     }
 
     private String whyNotConnected() {
-        if (client().filter(known -> known.getState() == States.CONNECTEDREADONLY).isPresent()) {
+        if (client().filter(known -> known.getState() == States.CONNECTEDREADONLY)
+                .isPresent()) {
             return "the server reached at " + ensemble.name() + " is read-only, it has lost its quorum";
         }
         return state.now() == State.SUSPENDED

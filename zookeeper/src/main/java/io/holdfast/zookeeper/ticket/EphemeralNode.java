@@ -152,7 +152,8 @@ final class EphemeralNode {
         CompletableFuture<Void> barrier = session.prove();
         CompletableFuture<List<String>> listing =
                 Answers.unlessMissing(session.requests().children(directory, null), List.of());
-        return barrier.thenCombine(listing, (proven, names) -> LockQueue.of(names).of(uuid))
+        return barrier.thenCombine(
+                        listing, (proven, names) -> LockQueue.of(names).of(uuid))
                 .thenCompose(candidates -> {
                     CompletableFuture<Optional<Created>> found = CompletableFuture.completedFuture(Optional.empty());
                     for (QueuedNode candidate : candidates) {

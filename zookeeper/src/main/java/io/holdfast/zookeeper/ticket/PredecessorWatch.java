@@ -92,8 +92,8 @@ final class PredecessorWatch implements WatchHub.Listener {
     }
 
     private void follow(LockQueue seen) {
-        List<String> ahead = new ArrayList<>(
-                seen.blockers(own.node().position(seen).orElseThrow()));
+        List<String> ahead =
+                new ArrayList<>(seen.blockers(own.node().position(seen).orElseThrow()));
         synchronized (this) {
             blockers = ahead;
         }

@@ -32,7 +32,8 @@ final class Renewal {
     /** Renews all, in whatever sessions they are; what fails is reported to the tickets too. */
     static void renewAll(List<TicketNode> nodes, Deadline deadline) {
         Map<Session, List<TicketNode>> bySession = nodes.stream().collect(Collectors.groupingBy(TicketNode::session));
-        // All are sent before any is waited for, and sessions without a connection come last: one whose server hangs must
+        // All are sent before any is waited for, and sessions without a connection come last: one whose server hangs
+        // must
         // not cost the others their time.
         List<Renewal> reachable = new ArrayList<>();
         List<Renewal> others = new ArrayList<>();

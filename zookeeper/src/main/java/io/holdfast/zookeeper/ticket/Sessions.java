@@ -110,8 +110,8 @@ public final class Sessions {
             if (open.isPresent()) {
                 return open.get();
             }
-            looking = new SessionTickets(
-                    ensemble, context, ensemble.tick().multipliedBy(LOOKING_TICKS), Purpose.LOOKING);
+            looking =
+                    new SessionTickets(ensemble, context, ensemble.tick().multipliedBy(LOOKING_TICKS), Purpose.LOOKING);
             fresh = looking.session();
         }
         fresh.start();

@@ -19,7 +19,11 @@ public record NodeData(Origin origin, Duration ttl) {
     private static final String FIRST_LINE = "holdfast 2";
 
     public static byte[] of(Ticket ticket) {
-        return String.join("\n", FIRST_LINE, OriginText.write(ticket.origin()), ticket.ttl().toString())
+        return String.join(
+                        "\n",
+                        FIRST_LINE,
+                        OriginText.write(ticket.origin()),
+                        ticket.ttl().toString())
                 .getBytes(StandardCharsets.UTF_8);
     }
 

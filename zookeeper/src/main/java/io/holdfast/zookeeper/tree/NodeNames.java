@@ -23,15 +23,11 @@ public final class NodeNames {
     private static final String PROTECTED = "_c_";
 
     /** What ZooKeeper allows in a path. */
-    private static final PercentEncoding ENCODING = new PercentEncoding(c -> c >= 0x20
-            && c != '/'
-            && !(c >= 0x7f && c <= 0x9f)
-            && !(c >= 0xd800 && c <= 0xf8ff)
-            && c < 0xfff0);
+    private static final PercentEncoding ENCODING = new PercentEncoding(
+            c -> c >= 0x20 && c != '/' && !(c >= 0x7f && c <= 0x9f) && !(c >= 0xd800 && c <= 0xf8ff) && c < 0xfff0);
 
     /** Steps in a path, and the server's own directory, should locks live at the top of the tree. */
-    private static final Map<String, String> RESERVED =
-            Map.of(".", "%2E", "..", "%2E%2E", "zookeeper", "%7Aookeeper");
+    private static final Map<String, String> RESERVED = Map.of(".", "%2E", "..", "%2E%2E", "zookeeper", "%7Aookeeper");
 
     private NodeNames() {}
 

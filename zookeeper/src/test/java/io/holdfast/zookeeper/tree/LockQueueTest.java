@@ -71,8 +71,8 @@ class LockQueueTest {
 
     @Test
     void permitsHoldWhileTheSumFits() {
-        LockQueue queue =
-                LockQueue.of(List.of("_c_a-2of3-lock-0000000001", "_c_b-1of3-lock-0000000002", "_c_c-1of3-lock-0000000003"));
+        LockQueue queue = LockQueue.of(
+                List.of("_c_a-2of3-lock-0000000001", "_c_b-1of3-lock-0000000002", "_c_c-1of3-lock-0000000003"));
 
         assertThat(queue.holders()).isEqualTo(2);
         assertThat(queue.wouldAdmit(Demand.permits(1, 9))).isFalse();
@@ -82,9 +82,12 @@ class LockQueueTest {
     void isTooLongBeforeAListingExceedsWhatTheClientReads() {
         String node = "_c_00000000-0000-0000-0000-000000000000-lock-0000000001";
 
-        assertThat(LockQueue.isTooLong(Collections.nCopies(LockQueue.LONGEST, node))).isFalse();
-        assertThat(LockQueue.isTooLong(Collections.nCopies(LockQueue.LONGEST + 1, node))).isTrue();
-        assertThat(LockQueue.isTooLong(Collections.nCopies(10_000, node + node))).isTrue();
+        assertThat(LockQueue.isTooLong(Collections.nCopies(LockQueue.LONGEST, node)))
+                .isFalse();
+        assertThat(LockQueue.isTooLong(Collections.nCopies(LockQueue.LONGEST + 1, node)))
+                .isTrue();
+        assertThat(LockQueue.isTooLong(Collections.nCopies(10_000, node + node)))
+                .isTrue();
     }
 
     private static Demand demand(String node) {
