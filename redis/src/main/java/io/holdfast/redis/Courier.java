@@ -54,13 +54,12 @@ final class Courier {
     record Reply(Object value, long baseNanos, boolean repeated, long replicas) {}
 
     /** One script call on keys of one slot. */
-    record Call(
-            Script script,
-            Node.Urgency urgency,
-            int slot,
-            String lockName,
-            List<String> keys,
-            List<String> arguments) {}
+    record Call(Script script, int slot, String lockName, List<String> keys, List<String> arguments) {
+
+        static Call of(Script script, LockKeys keys, String... arguments) {
+            return new Call(script, keys.slot(), keys.name(), keys.all(), List.of(arguments));
+        }
+    }
 
     private static final Duration FAILOVER_PAUSE = Duration.ofMillis(100);
     /** A write this large may fill the socket's buffers, and a blocked write knows no timeout. */
@@ -112,7 +111,7 @@ final class Courier {
             }
             redirectedTo = Optional.empty();
             try {
-                line = node.borrow(call.urgency(), deadline);
+                line = node.borrow(call.script().urgency(), deadline);
             } catch (JedisException e) {
                 topology.suspect(node);
                 if (!isRefusal(e) && pauseForFailover(deadline)) {
@@ -172,7 +171,7 @@ final class Courier {
         return outcomes;
     }
 
-    private Outcome outcome(Call call, Deadline until) {
+    Outcome outcome(Call call, Deadline until) {
         try {
             return new Outcome(run(call, until), null);
         } catch (LockException e) {
@@ -187,7 +186,7 @@ final class Courier {
         Node.Line line;
         try {
             node = topology.nodeOf(first.slot(), deadline);
-            line = node.borrow(first.urgency(), deadline);
+            line = node.borrow(first.script().urgency(), deadline);
         } catch (JedisException e) {
             return calls.stream()
                     .map(call -> new Outcome(null, failure(call, null, e)))
@@ -206,7 +205,7 @@ final class Courier {
                     .map(call -> new Outcome(null, failure(call, e, e)))
                     .toList();
         }
-        long confirmed = replicas > 0 && replies.get(calls.size()) instanceof Long count ? count : 0;
+        long confirmed = replies.size() > calls.size() && replies.get(calls.size()) instanceof Long count ? count : 0;
         List<Outcome> outcomes = new ArrayList<>(calls.size());
         for (int i = 0; i < calls.size(); i++) {
             // A script the server has forgotten, a slot that has moved: each finds its own way.
@@ -224,10 +223,11 @@ final class Courier {
             connection.setSoTimeout(TimedSockets.millisLeft(deadline));
             calls.forEach(
                     call -> connection.sendCommand(arguments(call, call.script().sha(), Command.EVALSHA)));
-            if (replicas > 0) {
+            boolean waits = waitsForReplicas(calls.get(0));
+            if (waits) {
                 connection.sendCommand(waitForReplicas(deadline));
             }
-            return connection.getMany(calls.size() + (replicas > 0 ? 1 : 0));
+            return connection.getMany(calls.size() + (waits ? 1 : 0));
         } finally {
             guard.cancel();
         }
@@ -239,6 +239,10 @@ final class Courier {
                 .add(call.keys().size())
                 .addObjects(call.keys())
                 .addObjects(call.arguments());
+    }
+
+    private boolean waitsForReplicas(Call call) {
+        return replicas > 0 && call.script() != Script.VIEW;
     }
 
     /** Waits half of what is left, so that its answer is still in time. */
@@ -277,7 +281,7 @@ final class Courier {
             boolean repeated,
             Deadline deadline) {
         connection.setSoTimeout(TimedSockets.millisLeft(deadline));
-        boolean waits = replicas > 0 && call.script() != Script.VIEW;
+        boolean waits = waitsForReplicas(call);
         long baseNanos = time.nanoTime();
         if (asking) {
             connection.sendCommand(Command.ASKING);
@@ -357,7 +361,7 @@ final class Courier {
     }
 
     /** For people: what the server said, or what happened to the connection. */
-    private static String reason(Throwable e) {
+    static String reason(Throwable e) {
         if (isTimeout(e)) {
             return "the server did not answer in time";
         }
@@ -408,6 +412,21 @@ final class Courier {
                 second = true;
             }
         }
+    }
+
+    /** Asks the first server that answers for a sign of life. */
+    void ping(Deadline deadline) {
+        readAll(deadline, () -> {
+            @Nullable JedisException failure = null;
+            for (Node node : topology.primaries(deadline.within(timeout))) {
+                try {
+                    return command(node, deadline, Command.PING, List.of());
+                } catch (JedisException e) {
+                    failure = e;
+                }
+            }
+            throw failure != null ? failure : new JedisConnectionException("there is no server");
+        });
     }
 
     /** Sends a plain command to one server. */

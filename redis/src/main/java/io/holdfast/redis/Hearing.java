@@ -2,6 +2,7 @@ package io.holdfast.redis;
 
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.TimeSource;
+import io.holdfast.spi.support.Uninterruptibly;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;

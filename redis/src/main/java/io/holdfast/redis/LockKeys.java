@@ -1,5 +1,6 @@
 package io.holdfast.redis;
 
+import io.holdfast.spi.support.PercentEncoding;
 import java.util.List;
 import java.util.Optional;
 import redis.clients.jedis.util.JedisClusterCRC16;
@@ -17,18 +18,20 @@ import redis.clients.jedis.util.JedisClusterCRC16;
  */
 record LockKeys(String name, String lock) {
 
-    private static final String ESCAPED = "%{}";
+    private static final PercentEncoding NAMES =
+            new PercentEncoding(c -> c >= ' ' && c != 0x7f && c != '{' && c != '}');
     private static final String QUEUE = "}:queue";
     private static final String TICKETS = "}:tickets";
     private static final String COUNTER = "}:token";
 
     static LockKeys of(String prefix, String name) {
-        return new LockKeys(name, prefix + encode(name));
+        return new LockKeys(name, prefix + NAMES.encode(name));
     }
 
-    /** The keys of the lock whose lock key this is. */
+    /** The keys of the lock whose lock key this is. A foreign key may hold anything: it is named as it is. */
     static LockKeys ofLockKey(String prefix, String key) {
-        return new LockKeys(decode(key.substring(prefix.length())), key);
+        String encoded = key.substring(prefix.length());
+        return new LockKeys(NAMES.decode(encoded).orElse(encoded), key);
     }
 
     /** The lock whose queue this key is, if it is one. */
@@ -48,11 +51,11 @@ record LockKeys(String name, String lock) {
     }
 
     static String queuePattern(String prefix, String namePrefix) {
-        return "{" + glob(prefix + encode(namePrefix)) + "*" + QUEUE;
+        return "{" + glob(prefix + NAMES.encode(namePrefix)) + "*" + QUEUE;
     }
 
     static String lockPattern(String prefix, String namePrefix) {
-        return glob(prefix + encode(namePrefix)) + "*";
+        return glob(prefix + NAMES.encode(namePrefix)) + "*";
     }
 
     static String counterPattern(String prefix) {
@@ -78,44 +81,6 @@ record LockKeys(String name, String lock) {
 
     int slot() {
         return JedisClusterCRC16.getSlot(lock);
-    }
-
-    static String encode(String name) {
-        StringBuilder encoded = null;
-        for (int i = 0; i < name.length(); i++) {
-            char c = name.charAt(i);
-            if (c < ' ' || c == 0x7f || ESCAPED.indexOf(c) >= 0) {
-                if (encoded == null) {
-                    encoded = new StringBuilder(name.length() + 16).append(name, 0, i);
-                }
-                encoded.append('%')
-                        .append(Character.toUpperCase(Character.forDigit(c >> 4, 16)))
-                        .append(Character.toUpperCase(Character.forDigit(c & 15, 16)));
-            } else if (encoded != null) {
-                encoded.append(c);
-            }
-        }
-        return encoded == null ? name : encoded.toString();
-    }
-
-    /** A foreign key may hold anything: what is not an escape stands for itself. */
-    static String decode(String encoded) {
-        if (encoded.indexOf('%') < 0) {
-            return encoded;
-        }
-        StringBuilder name = new StringBuilder(encoded.length());
-        for (int i = 0; i < encoded.length(); i++) {
-            char c = encoded.charAt(i);
-            int high = c == '%' && i + 2 < encoded.length() ? Character.digit(encoded.charAt(i + 1), 16) : -1;
-            int low = high >= 0 ? Character.digit(encoded.charAt(i + 2), 16) : -1;
-            if (low >= 0) {
-                name.append((char) (high << 4 | low));
-                i += 2;
-            } else {
-                name.append(c);
-            }
-        }
-        return name.toString();
     }
 
     private static String glob(String literal) {

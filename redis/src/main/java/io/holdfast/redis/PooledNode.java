@@ -1,6 +1,7 @@
 package io.holdfast.redis;
 
 import io.holdfast.spi.Deadline;
+import io.holdfast.spi.support.Uninterruptibly;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.ConcurrentLinkedDeque;

@@ -1,7 +1,8 @@
 package io.holdfast.redis;
 
 import io.holdfast.Demand;
-import io.holdfast.spi.Request;
+import io.holdfast.spi.Ticket;
+import io.holdfast.spi.support.OriginText;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.UncheckedIOException;
@@ -56,6 +57,14 @@ enum Script {
         sha = sha1(text).getBytes(StandardCharsets.US_ASCII);
     }
 
+    /** What keeps leases alive or ends them must not wait behind those who want a lock, or a look at one. */
+    Node.Urgency urgency() {
+        return switch (this) {
+            case ATTEMPT, ENQUEUE, VIEW, PRUNE -> Node.Urgency.SHARED;
+            default -> Node.Urgency.EXTRA;
+        };
+    }
+
     byte[] text() {
         return text;
     }
@@ -87,18 +96,18 @@ enum Script {
     }
 
     /** What attempt and enqueue take. */
-    static String[] demand(Request request, String channel) {
-        Demand demand = request.demand();
+    static String[] demand(Ticket ticket, String channel) {
+        Demand demand = ticket.demand();
         Demand.Permits permits = demand instanceof Demand.Permits some ? some : new Demand.Permits(1, 1);
         String mode = demand instanceof Demand.Permits ? "p" : demand instanceof Demand.Shared ? "s" : "x";
         return new String[] {
-            request.owner().toString(),
+            ticket.owner().toString(),
             mode,
             String.valueOf(permits.count()),
             String.valueOf(permits.total()),
-            micros(request.ttl()),
+            micros(ticket.ttl()),
             channel,
-            Origins.write(request.origin())
+            OriginText.write(ticket.origin())
         };
     }
 

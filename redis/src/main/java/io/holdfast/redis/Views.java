@@ -2,6 +2,7 @@ package io.holdfast.redis;
 
 import io.holdfast.Demand;
 import io.holdfast.LockView;
+import io.holdfast.spi.support.OriginText;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
@@ -19,7 +20,6 @@ final class Views {
             Pattern.compile("(\\d+) (\\d+) (\\w) (\\d+) (\\d+) \\d+ (\\d+) \\S+ (.*)", Pattern.DOTALL);
     private static final Pattern TICKET =
             Pattern.compile("(\\d+) (\\w) (\\d+) (\\d+) \\d+ (\\d+) \\S+ (.*)", Pattern.DOTALL);
-    private static final int TOKEN_SCALE = 1024;
 
     private Views() {}
 
@@ -40,20 +40,20 @@ final class Views {
             Matcher packed = HOLDER.matcher(text(flat.get(i)));
             if (packed.matches() && Long.parseLong(packed.group(1)) > nowMicros) {
                 holders.add(new LockView.Holder(
-                        Origins.read(packed.group(7)),
+                        OriginText.read(packed.group(7)),
                         demand(packed.group(3), packed.group(4), packed.group(5)),
-                        Long.parseLong(packed.group(2)) * TOKEN_SCALE,
+                        Optional.of(Long.parseLong(packed.group(2))),
                         Optional.of(instant(packed.group(6))),
                         Optional.of(micros(Long.parseLong(packed.group(1)) - nowMicros))));
             }
         }
-        holders.sort(Comparator.comparingLong(LockView.Holder::token));
+        holders.sort(Comparator.comparing(holder -> holder.token().orElseThrow()));
         return holders;
     }
 
     private static LockView.Holder foreign(long pttlMillis) {
         Optional<Duration> timeLeft = pttlMillis < 0 ? Optional.empty() : Optional.of(Duration.ofMillis(pttlMillis));
-        return new LockView.Holder(Optional.empty(), Demand.exclusive(), 0, Optional.empty(), timeLeft);
+        return new LockView.Holder(Optional.empty(), Demand.exclusive(), Optional.empty(), Optional.empty(), timeLeft);
     }
 
     private static List<LockView.Waiter> waiters(List<?> flat, long nowMicros) {
@@ -62,7 +62,7 @@ final class Views {
             Matcher packed = TICKET.matcher(text(flat.get(i)));
             if (packed.matches() && Long.parseLong(packed.group(1)) > nowMicros) {
                 waiters.add(new LockView.Waiter(
-                        Origins.read(packed.group(6)),
+                        OriginText.read(packed.group(6)),
                         demand(packed.group(2), packed.group(3), packed.group(4)),
                         Optional.of(instant(packed.group(5)))));
             }

@@ -67,14 +67,13 @@ class CourierTest {
             (nanos, task) -> {
                 throw new Error("no memory for an alarm");
             },
-            Runnable::run,
-            (owner, reason, detail) -> {});
+            Runnable::run);
     private final Courier courier = new Courier(new SingleServer(lender), context, Duration.ofSeconds(5), 0);
 
     /** So large that an alarm guards it. */
     private static Courier.Call call() {
         List<String> keys = LockKeys.of("holdfast:", "lock").all();
-        return new Courier.Call(Script.RENEW, Node.Urgency.SHARED, 0, "lock", keys, Collections.nCopies(300, "x"));
+        return new Courier.Call(Script.RENEW, 0, "lock", keys, Collections.nCopies(300, "x"));
     }
 
     private Deadline soon() {

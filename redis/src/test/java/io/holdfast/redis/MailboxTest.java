@@ -39,12 +39,7 @@ class MailboxTest extends RedisTest {
     @Test
     void thatCannotBeListenedToFailsNobodyAndIsTriedAgain() {
         StoreContext context = new StoreContext(
-                new OwnerId.Source().client(),
-                "test",
-                new TroubledTime(),
-                (nanos, task) -> () -> {},
-                Runnable::run,
-                (owner, reason, detail) -> {});
+                new OwnerId.Source().client(), "test", new TroubledTime(), (nanos, task) -> () -> {}, Runnable::run);
         Topology topology = new SingleServer(new PooledNode(
                 new HostAndPort("127.0.0.1", server.port()),
                 DefaultJedisClientConfig.builder().build(),

@@ -11,7 +11,6 @@ import io.holdfast.Lease;
 import io.holdfast.LockException;
 import io.holdfast.LockOptions;
 import io.holdfast.spi.LockStore;
-import io.holdfast.spi.QueueingStore;
 import io.holdfast.spi.StoreFactory;
 import io.holdfast.spi.StoreUri;
 import java.io.IOException;
@@ -107,12 +106,12 @@ class ProcessesTest extends RedisTest {
                 LockStore store = new RedisStores().store(StoreUri.parse(uri)).open(context);
                 return (LockStore) Proxy.newProxyInstance(
                         Contender.class.getClassLoader(),
-                        new Class<?>[] {QueueingStore.class},
+                        new Class<?>[] {LockStore.class},
                         (proxy, method, arguments) -> {
                             long asked = System.nanoTime();
                             try {
                                 Object answer = method.invoke(store, arguments);
-                                if (method.getName().equals("enqueue")) {
+                                if (method.getName().equals("request") && arguments[1] == LockStore.Mode.QUEUE) {
                                     PLACE.set(new Place(asked, System.nanoTime()));
                                 }
                                 return answer;
