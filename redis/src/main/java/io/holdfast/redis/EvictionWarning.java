@@ -1,9 +1,12 @@
 package io.holdfast.redis;
 
+import io.holdfast.redis.server.Node;
+import io.holdfast.redis.server.Replies;
+import io.holdfast.redis.server.ServerCommands;
+import io.holdfast.redis.server.Topology;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.StoreContext;
 import java.time.Duration;
-import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.atomic.AtomicBoolean;
 import redis.clients.jedis.Protocol.Command;
@@ -17,14 +20,14 @@ final class EvictionWarning {
 
     private final StoreContext context;
     private final Topology topology;
-    private final Courier courier;
+    private final ServerCommands commands;
     private final Duration timeout;
     private final AtomicBoolean looked = new AtomicBoolean();
 
-    EvictionWarning(StoreContext context, Topology topology, Courier courier, Duration timeout) {
+    EvictionWarning(StoreContext context, Topology topology, ServerCommands commands, Duration timeout) {
         this.context = context;
         this.topology = topology;
-        this.courier = courier;
+        this.commands = commands;
         this.timeout = timeout;
     }
 
@@ -45,7 +48,7 @@ final class EvictionWarning {
     }
 
     private void look(Node server, Deadline deadline) {
-        String info = Views.text(courier.command(server, deadline, Command.INFO, List.of("memory")));
+        String info = Replies.text(commands.send(server, deadline, Command.INFO, "memory"));
         String policy = info.lines()
                 .filter(line -> line.startsWith(POLICY))
                 .map(line -> line.substring(POLICY.length()).trim().toLowerCase(Locale.ROOT))

@@ -2,6 +2,18 @@ package io.holdfast.redis;
 
 import io.holdfast.LockView;
 import io.holdfast.StoreUnavailableException;
+import io.holdfast.redis.script.LockKeys;
+import io.holdfast.redis.script.Micros;
+import io.holdfast.redis.script.Script;
+import io.holdfast.redis.script.ScriptCall;
+import io.holdfast.redis.script.ScriptCalls;
+import io.holdfast.redis.script.ScriptReply;
+import io.holdfast.redis.script.ViewReply;
+import io.holdfast.redis.server.Failures;
+import io.holdfast.redis.server.Node;
+import io.holdfast.redis.server.Replies;
+import io.holdfast.redis.server.ServerCommands;
+import io.holdfast.redis.server.Topology;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.LockStore;
 import java.time.Duration;
@@ -9,7 +21,6 @@ import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.SortedSet;
 import java.util.TreeSet;
@@ -63,12 +74,14 @@ final class KeyWalk {
 
     private final String prefix;
     private final Topology topology;
-    private final Courier courier;
+    private final ScriptCalls calls;
+    private final ServerCommands commands;
 
-    KeyWalk(String prefix, Topology topology, Courier courier) {
+    KeyWalk(String prefix, Topology topology, ScriptCalls calls, ServerCommands commands) {
         this.prefix = prefix;
         this.topology = topology;
-        this.courier = courier;
+        this.calls = calls;
+        this.commands = commands;
     }
 
     /**
@@ -123,7 +136,7 @@ final class KeyWalk {
         List<LockKeys> locks =
                 now.stream().flatMap(key -> lockOf(at.stage, key).stream()).toList();
         call(Script.VIEW, locks, deadline, (keys, reply) -> {
-            LockView view = Views.read(keys.name(), reply);
+            LockView view = ViewReply.read(keys.name(), reply.value());
             if (at.stage == Stage.HELD
                     ? view.isHeld()
                     : !view.isHeld() && !view.waiters().isEmpty()) {
@@ -159,7 +172,7 @@ final class KeyWalk {
     }
 
     int prune(Duration idleFor, Deadline deadline) {
-        String idleMicros = Script.micros(idleFor);
+        String idleMicros = Micros.text(idleFor);
         String pattern = LockKeys.counterPattern(prefix);
         AtomicInteger removed = new AtomicInteger();
         return walk("", deadline, () -> {
@@ -174,7 +187,7 @@ final class KeyWalk {
                             Script.PRUNE,
                             locks,
                             deadline,
-                            (keys, reply) -> removed.addAndGet(((Long) reply).intValue()),
+                            (keys, reply) -> removed.addAndGet((int) reply.number()),
                             idleMicros);
                     cursor = scanned.cursor;
                 } while (!cursor.equals(FIRST_CURSOR));
@@ -189,36 +202,33 @@ final class KeyWalk {
         if (deadline.hasPassed()) {
             throw new JedisException("walking its keys took too long");
         }
-        List<?> answer = (List<?>) courier.command(
-                server, deadline, Command.SCAN, List.of(cursor, "MATCH", pattern, "COUNT", KEYS_PER_SCAN));
+        List<?> answer = (List<?>)
+                commands.send(server, deadline, Command.SCAN, cursor, "MATCH", pattern, "COUNT", KEYS_PER_SCAN);
         SortedSet<String> keys = new TreeSet<>();
-        ((List<?>) answer.get(1)).stream().map(Views::text).forEach(keys::add);
-        return new ScanAnswer(Views.text(answer.get(0)), keys);
+        ((List<?>) answer.get(1)).stream().map(Replies::text).forEach(keys::add);
+        return new ScanAnswer(Replies.text(answer.get(0)), keys);
     }
 
     private interface Reader {
-        void read(LockKeys keys, Object reply);
+        void read(LockKeys keys, ScriptReply reply);
     }
 
     private void call(Script script, List<LockKeys> locks, Deadline deadline, Reader reader, String... arguments) {
-        List<Courier.Call> calls = locks.stream()
-                .map(keys -> Courier.Call.of(script, keys, arguments))
-                .toList();
-        List<Courier.Outcome> outcomes = courier.runAll(calls, deadline);
+        List<ScriptCalls.Outcome> outcomes = calls.runAll(
+                locks.stream()
+                        .map(keys -> ScriptCall.of(script, keys, arguments))
+                        .toList(),
+                deadline);
         for (int i = 0; i < locks.size(); i++) {
-            Courier.Reply reply = outcomes.get(i).reply();
-            if (reply == null) {
-                throw Objects.requireNonNull(outcomes.get(i).failure());
-            }
-            reader.read(locks.get(i), reply.value());
+            reader.read(locks.get(i), outcomes.get(i).replyOrThrow());
         }
     }
 
     private <T> T walk(String about, Deadline deadline, Supplier<T> walk) {
         try {
-            return courier.readAll(deadline, walk);
+            return commands.read(deadline, walk);
         } catch (JedisException e) {
-            throw new StoreUnavailableException(about, Courier.reason(e), e);
+            throw new StoreUnavailableException(about, Failures.reason(e), e);
         }
     }
 }

@@ -6,6 +6,21 @@ import io.holdfast.LossReason;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.UnknownOutcomeException;
 import io.holdfast.Waiting;
+import io.holdfast.redis.channel.ClientChannels;
+import io.holdfast.redis.channel.Message;
+import io.holdfast.redis.script.LockKeys;
+import io.holdfast.redis.script.Micros;
+import io.holdfast.redis.script.Script;
+import io.holdfast.redis.script.ScriptCall;
+import io.holdfast.redis.script.ScriptCalls;
+import io.holdfast.redis.script.ScriptReply;
+import io.holdfast.redis.script.TicketAnswer;
+import io.holdfast.redis.script.TicketAnswer.Kind;
+import io.holdfast.redis.script.ViewReply;
+import io.holdfast.redis.server.FailoverPause;
+import io.holdfast.redis.server.Failures;
+import io.holdfast.redis.server.ServerCommands;
+import io.holdfast.redis.server.Topology;
 import io.holdfast.spi.AdministeredStore;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.DowngradingStore;
@@ -28,7 +43,7 @@ final class RedisStore implements DowngradingStore, TokenRaisingStore, Administe
      * The protocol, and what would break it.
      *
      * The server holds the truth and its clock decides every expiry; each transition is one script, so there are no
-     * interleavings inside Redis. They are all between Redis and us. lock.lua lists what the scripts keep true, Courier what a
+     * interleavings inside Redis. They are all between Redis and us. lock.lua lists what the scripts keep true, ScriptCalls what a
      * failed request means. A grant reaches its ticket on one of three ways, which race: as a message, in the answer to a
      * heartbeat, or in the answer to a check (after a resubscription, or at the holder's deadline). The ticket takes the first
      * and bears the others. What remains:
@@ -70,7 +85,7 @@ final class RedisStore implements DowngradingStore, TokenRaisingStore, Administe
      *   is withdrawn, it lapses within its ttl, for nobody heartbeats it.
      *   A ticket is known here before its request is sent, for the message may come before the answer. Until that answer it is
      *   not checked: the check might overtake the enqueue, find nothing and declare the ticket gone. If a subscription comes up
-     *   meanwhile, whose check left this ticket out, join() notices afterwards and checks (see Mailbox.round).
+     *   meanwhile, whose check left this ticket out, join() notices afterwards and checks (see ClientChannels.subscriptions).
      *
      * Lost messages: checks after every subscription, heartbeats, and the alarms above; each asks by the renew script, which
      * hands the lock over in its answer.
@@ -86,8 +101,9 @@ final class RedisStore implements DowngradingStore, TokenRaisingStore, Administe
     private final RedisConfig config;
     private final StoreContext context;
     private final Topology topology;
-    private final Courier courier;
-    private final Mailbox mailbox;
+    private final ScriptCalls calls;
+    private final ServerCommands commands;
+    private final ClientChannels channels;
     private final LiveTickets tickets = new LiveTickets();
     private final Renewals renewals;
     private final KeyWalk keyWalk;
@@ -97,11 +113,13 @@ final class RedisStore implements DowngradingStore, TokenRaisingStore, Administe
         this.config = config;
         this.context = context;
         this.topology = topology;
-        this.courier = new Courier(topology, context, config.timeout(), config.replicas());
-        this.mailbox = new Mailbox(config.prefix(), context, topology, this::checkServer, this::receive);
-        this.renewals = new Renewals(config, context, topology, courier, mailbox, tickets);
-        this.keyWalk = new KeyWalk(config.prefix(), topology, courier);
-        this.evictionWarning = new EvictionWarning(context, topology, courier, config.timeout());
+        FailoverPause failover = new FailoverPause(topology, context.time());
+        this.calls = new ScriptCalls(topology, failover, context, config.timeout(), config.replicas());
+        this.commands = new ServerCommands(topology, failover, config.timeout());
+        this.channels = new ClientChannels(config.prefix(), context, topology, this::checkServer, this::receive);
+        this.renewals = new Renewals(config, context, topology, calls, channels, tickets);
+        this.keyWalk = new KeyWalk(config.prefix(), topology, calls, commands);
+        this.evictionWarning = new EvictionWarning(context, topology, commands, config.timeout());
     }
 
     @Override
@@ -111,7 +129,7 @@ final class RedisStore implements DowngradingStore, TokenRaisingStore, Administe
 
     @Override
     public String server(String name) {
-        return topology.lane(keys(name).slot());
+        return topology.serverOf(keys(name).slot());
     }
 
     @Override
@@ -135,18 +153,17 @@ final class RedisStore implements DowngradingStore, TokenRaisingStore, Administe
     }
 
     private Optional<Refusal> attempt(Ticket ticket, LockKeys keys, Deadline deadline) {
-        Courier.Reply reply = send(Script.ATTEMPT, keys, deadline, Script.demand(ticket, mailbox.channel()));
-        List<?> answer = (List<?>) reply.value();
-        if (isHeld(answer)) {
+        ScriptReply reply = send(Script.ATTEMPT, keys, deadline, Script.demand(ticket, channels.nameForScripts()));
+        TicketAnswer answer = reply.ticket();
+        if (answer.kind() == Kind.HELD) {
             grant(ticket, answer, reply);
             return Optional.empty();
         }
-        Duration left = Views.micros(Long.parseLong(Views.text(answer.get(1))));
-        return Optional.of(new Refusal(Optional.of(left), "held or waited for by somebody else"));
+        return Optional.of(new Refusal(answer.time(), "held or waited for by somebody else"));
     }
 
     private Optional<Refusal> queue(Ticket ticket, LockKeys keys, Deadline deadline) {
-        if (mailbox.mayHearSoon(courier.lane(keys, deadline))) {
+        if (channels.couldHearSoon(calls.serverOf(keys, deadline))) {
             long askedNanos = context.time().nanoTime();
             Optional<Refusal> refusal = attempt(ticket, keys, deadline);
             if (refusal.isEmpty()) {
@@ -154,7 +171,7 @@ final class RedisStore implements DowngradingStore, TokenRaisingStore, Administe
             }
             long tookNanos = context.time().nanoTime() - askedNanos;
             if (deadline.remainingNanos() >= tookNanos) {
-                mailbox.listen(topology.lane(keys.slot()), leavingTimeToJoin(deadline, tookNanos));
+                channels.listen(topology.serverOf(keys.slot()), leavingTimeToJoin(deadline, tookNanos));
             }
             if (deadline.remainingNanos() < tookNanos) {
                 // Asking for a place as well would end in not knowing.
@@ -174,34 +191,30 @@ final class RedisStore implements DowngradingStore, TokenRaisingStore, Administe
 
     /** Takes the lock, or the last place in its queue. */
     private void join(Ticket ticket, LockKeys keys, Deadline deadline) {
-        String server = courier.lane(keys, deadline);
-        long round = mailbox.round(server);
-        Courier.Reply reply = send(Script.ENQUEUE, keys, deadline, Script.demand(ticket, mailbox.channel()));
-        List<?> answer = (List<?>) reply.value();
-        if (isHeld(answer)) {
+        String server = calls.serverOf(keys, deadline);
+        long subscriptions = channels.subscriptions(server);
+        ScriptReply reply = send(Script.ENQUEUE, keys, deadline, Script.demand(ticket, channels.nameForScripts()));
+        TicketAnswer answer = reply.ticket();
+        if (answer.kind() == Kind.HELD) {
             grant(ticket, answer, reply);
             return;
         }
         ticket.waiting(ticket.ttl(), reply.baseNanos());
         renewals.watchHolder(ticket, answer, reply);
-        mailbox.listen(topology.lane(keys.slot()));
-        if (round != mailbox.round(server) || !server.equals(topology.lane(keys.slot()))) {
+        channels.listen(topology.serverOf(keys.slot()));
+        if (subscriptions != channels.subscriptions(server) || !server.equals(topology.serverOf(keys.slot()))) {
             // A subscription came up and was checked without us, or the lock has moved, and with it its channel.
             context.background().execute(() -> check(ticket));
         }
     }
 
-    private static boolean isHeld(List<?> answer) {
-        return Views.text(answer.get(0)).equals("held");
-    }
-
-    private void grant(Ticket ticket, List<?> answer, Courier.Reply reply) {
+    private void grant(Ticket ticket, TicketAnswer answer, ScriptReply reply) {
         if (reply.replicas() < config.replicas()) {
             throw new UnknownOutcomeException(
                     ticket.name(),
                     "only " + reply.replicas() + " of " + config.replicas() + " replicas confirmed it in time");
         }
-        ticket.granted(Long.parseLong(Views.text(answer.get(1))), ticket.ttl(), reply.baseNanos());
+        ticket.granted(answer.token(), ticket.ttl(), reply.baseNanos());
     }
 
     @Override
@@ -230,14 +243,14 @@ final class RedisStore implements DowngradingStore, TokenRaisingStore, Administe
         }
     }
 
-    private void receive(Mailbox.Message message) {
+    private void receive(Message message) {
         Optional<Ticket> ticket = tickets.find(message.owner());
         switch (message.kind()) {
             case "granted" ->
                 ticket.ifPresentOrElse(
                         known -> receiveGrant(known, message.number()),
                         () -> context.background().execute(() -> giveBack(message)));
-            case "watch" -> ticket.ifPresent(known -> renewals.checkIn(known, Views.micros(message.number())));
+            case "watch" -> ticket.ifPresent(known -> renewals.checkIn(known, Micros.duration(message.number())));
             case "forced" ->
                 ticket.ifPresent(known -> {
                     tickets.forget(known);
@@ -257,7 +270,7 @@ final class RedisStore implements DowngradingStore, TokenRaisingStore, Administe
     }
 
     /** Its request failed here or was withdrawn: nobody must wait for this grant to expire. */
-    private void giveBack(Mailbox.Message grant) {
+    private void giveBack(Message grant) {
         LockKeys keys = LockKeys.ofLockKey(config.prefix(), grant.key());
         Deadline deadline = Deadline.after(context.time(), config.timeout());
         try {
@@ -271,13 +284,13 @@ final class RedisStore implements DowngradingStore, TokenRaisingStore, Administe
     @Override
     public ReleaseAnswer release(Ticket ticket, Duration linger, Deadline deadline) {
         tickets.forget(ticket);
-        Courier.Reply reply = send(
+        ScriptReply reply = send(
                 Script.RELEASE,
                 keys(ticket.name()),
                 deadline,
                 ticket.owner().toString(),
-                Script.micros(linger.isNegative() ? Duration.ZERO : linger));
-        if ((Long) reply.value() == 1) {
+                Micros.text(linger.isNegative() ? Duration.ZERO : linger));
+        if (reply.number() == 1) {
             return ReleaseAnswer.RELEASED;
         }
         if (reply.repeated()) {
@@ -290,19 +303,19 @@ final class RedisStore implements DowngradingStore, TokenRaisingStore, Administe
     @Override
     public Withdrawal withdraw(Ticket ticket, Deadline deadline) {
         tickets.forget(ticket);
-        Courier.Reply reply = send(
+        ScriptReply reply = send(
                 Script.WITHDRAW, keys(ticket.name()), deadline, ticket.owner().toString());
-        return (Long) reply.value() == 1 ? Withdrawal.REMOVED : Withdrawal.NOT_FOUND;
+        return reply.number() == 1 ? Withdrawal.REMOVED : Withdrawal.NOT_FOUND;
     }
 
     @Override
     public void downgrade(Ticket exclusive, Deadline deadline) {
-        Courier.Reply reply = send(
+        ScriptReply reply = send(
                 Script.DOWNGRADE,
                 keys(exclusive.name()),
                 deadline,
                 exclusive.owner().toString());
-        if ((Long) reply.value() == 1) {
+        if (reply.number() == 1) {
             exclusive.downgraded();
         } else {
             tickets.forget(exclusive);
@@ -317,7 +330,7 @@ final class RedisStore implements DowngradingStore, TokenRaisingStore, Administe
 
     @Override
     public int forceRelease(String name, Deadline deadline) {
-        return ((Long) send(Script.FORCE, keys(name), deadline).value()).intValue();
+        return (int) send(Script.FORCE, keys(name), deadline).number();
     }
 
     @Override
@@ -327,7 +340,7 @@ final class RedisStore implements DowngradingStore, TokenRaisingStore, Administe
 
     @Override
     public LockView view(String name, Deadline deadline) {
-        return Views.read(name, send(Script.VIEW, keys(name), deadline).value());
+        return ViewReply.read(name, send(Script.VIEW, keys(name), deadline).value());
     }
 
     @Override
@@ -338,20 +351,20 @@ final class RedisStore implements DowngradingStore, TokenRaisingStore, Administe
     @Override
     public void ping(Deadline deadline) {
         try {
-            courier.ping(deadline);
+            commands.ping(deadline);
         } catch (JedisException e) {
-            throw new StoreUnavailableException("", Courier.reason(e), e);
+            throw new StoreUnavailableException("", Failures.reason(e), e);
         }
     }
 
     @Override
     public void close() {
-        mailbox.close();
+        channels.close();
         topology.close();
     }
 
-    private Courier.Reply send(Script script, LockKeys keys, Deadline deadline, String... arguments) {
-        Courier.Reply reply = courier.run(Courier.Call.of(script, keys, arguments), deadline);
+    private ScriptReply send(Script script, LockKeys keys, Deadline deadline, String... arguments) {
+        ScriptReply reply = calls.run(ScriptCall.of(script, keys, arguments), deadline);
         evictionWarning.lookOnce();
         return reply;
     }

@@ -4,6 +4,16 @@ import io.holdfast.LockException;
 import io.holdfast.LossReason;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.UnknownOutcomeException;
+import io.holdfast.redis.channel.ClientChannels;
+import io.holdfast.redis.script.LockKeys;
+import io.holdfast.redis.script.Micros;
+import io.holdfast.redis.script.Script;
+import io.holdfast.redis.script.ScriptCall;
+import io.holdfast.redis.script.ScriptCalls;
+import io.holdfast.redis.script.ScriptCalls.Outcome;
+import io.holdfast.redis.script.ScriptReply;
+import io.holdfast.redis.script.TicketAnswer;
+import io.holdfast.redis.server.Topology;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.Ticket;
@@ -30,22 +40,22 @@ final class Renewals {
     private final RedisConfig config;
     private final StoreContext context;
     private final Topology topology;
-    private final Courier courier;
-    private final Mailbox mailbox;
+    private final ScriptCalls calls;
+    private final ClientChannels channels;
     private final LiveTickets tickets;
 
     Renewals(
             RedisConfig config,
             StoreContext context,
             Topology topology,
-            Courier courier,
-            Mailbox mailbox,
+            ScriptCalls calls,
+            ClientChannels channels,
             LiveTickets tickets) {
         this.config = config;
         this.context = context;
         this.topology = topology;
-        this.courier = courier;
-        this.mailbox = mailbox;
+        this.calls = calls;
+        this.channels = channels;
         this.tickets = tickets;
     }
 
@@ -86,12 +96,11 @@ final class Renewals {
     }
 
     /** Plans the check of a ticket that is to watch the holder: the first few in the queue who live. */
-    void watchHolder(Ticket ticket, List<?> answer, Courier.Reply reply) {
-        if (answer.size() > 1) {
-            Duration left = Views.micros(Long.parseLong(Views.text(answer.get(1))));
+    void watchHolder(Ticket ticket, TicketAnswer answer, ScriptReply reply) {
+        answer.time().ifPresent(left -> {
             long atNanos = context.time().nanoTime() + left.plus(CHECK_SLACK).toNanos();
             HolderCheck.of(ticket).ifPresent(check -> check.planAsAnswered(reply.baseNanos(), atNanos));
-        }
+        });
     }
 
     private void renew(
@@ -100,11 +109,13 @@ final class Renewals {
             Deadline deadline,
             BiConsumer<Ticket, LockException> failing) {
         List<List<Ticket>> batches = batches(all);
-        List<Courier.Call> calls =
+        List<ScriptCall> scripts =
                 batches.stream().map(batch -> call(batch, ttl)).toList();
-        List<Courier.Outcome> outcomes = topology.spansSlots()
-                ? calls.stream().map(call -> courier.outcome(call, deadline)).toList()
-                : courier.runAll(calls, deadline);
+        List<Outcome> outcomes = topology.spansSlots()
+                ? scripts.stream()
+                        .map(script -> calls.outcome(script, deadline))
+                        .toList()
+                : calls.runAll(scripts, deadline);
         for (int i = 0; i < batches.size(); i++) {
             List<Ticket> batch = batches.get(i);
             for (int k = 0; k < batch.size(); k++) {
@@ -125,54 +136,55 @@ final class Renewals {
                         .collect(Collectors.groupingBy(ticket -> keys(ticket).slot()))
                         .values();
         return together.stream()
-                .flatMap(some -> Courier.chunks(some, TICKETS_PER_SCRIPT).stream())
+                .flatMap(some -> ScriptCalls.chunks(some, TICKETS_PER_SCRIPT).stream())
                 .toList();
     }
 
-    private Courier.Call call(List<Ticket> batch, Function<Ticket, Duration> ttl) {
+    private ScriptCall call(List<Ticket> batch, Function<Ticket, Duration> ttl) {
         List<String> keys = new ArrayList<>(4 * batch.size());
         List<String> arguments = new ArrayList<>(3 * batch.size());
         for (Ticket ticket : batch) {
             keys.addAll(keys(ticket).all());
             arguments.add(ticket.owner().toString());
-            arguments.add(Script.micros(ttl.apply(ticket)));
-            arguments.add(mailbox.channel());
+            arguments.add(Micros.text(ttl.apply(ticket)));
+            arguments.add(channels.nameForScripts());
         }
         Ticket first = batch.get(0);
-        return new Courier.Call(Script.RENEW, keys(first).slot(), first.name(), keys, arguments);
+        return new ScriptCall(Script.RENEW, keys(first).slot(), first.name(), keys, arguments);
     }
 
     /** Returns the failure if the server said nothing of the ticket. */
-    private @Nullable LockException tell(Ticket ticket, Duration ttl, Courier.Outcome outcome, int index) {
-        Courier.Reply reply = outcome.reply();
-        if (reply == null) {
-            return outcome.failure();
+    private @Nullable LockException tell(Ticket ticket, Duration ttl, Outcome outcome, int index) {
+        if (outcome instanceof Outcome.Failed failed) {
+            return failed.cause();
         }
-        List<?> answer = (List<?>) ((List<?>) reply.value()).get(index);
-        switch (Views.text(answer.get(0))) {
-            case "held" -> {
+        ScriptReply reply = outcome.replyOrThrow();
+        TicketAnswer answer = reply.ticket(index);
+        switch (answer.kind()) {
+            case HELD -> {
                 if (reply.replicas() < config.replicas()) {
                     return new UnknownOutcomeException(
                             ticket.name(), "only " + reply.replicas() + " replicas confirmed the renewal");
                 }
-                tellHeld(ticket, ttl, Long.parseLong(Views.text(answer.get(1))), reply.baseNanos());
+                tellHeld(ticket, ttl, answer.token(), reply.baseNanos());
             }
-            case "waiting" -> {
+            case WAITING -> {
                 if (!ttl.isZero()) {
                     ticket.waiting(ttl, reply.baseNanos());
                 }
                 watchHolder(ticket, answer, reply);
             }
-            case "gone" -> {
+            case GONE -> {
                 tickets.forget(ticket);
                 ticket.gone(LossReason.GONE, "the server no longer knows it");
                 return null;
             }
             default -> {
-                return new StoreUnavailableException(ticket.name(), Views.text(answer.get(1)));
+                return new StoreUnavailableException(
+                        ticket.name(), answer.detail().orElse(""));
             }
         }
-        mailbox.listen(topology.lane(keys(ticket).slot()));
+        channels.listen(topology.serverOf(keys(ticket).slot()));
         return null;
     }
 

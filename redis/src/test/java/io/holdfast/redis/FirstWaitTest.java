@@ -53,23 +53,23 @@ class FirstWaitTest extends RedisTest {
         TestClient client = client();
         String another = name();
         TestTicket held = holder.grant(another);
-        TestTicket place = client.enqueue(another);
+        TestTicket ticket = client.enqueue(another);
         awaitSubscription(client);
-        client.withdraw(place);
+        client.withdraw(ticket);
         holder.release(held);
         return client;
     }
 
-    private static TestTicket pushed(TestTicket place) {
-        await().until(place::isGranted);
-        return place;
+    private static TestTicket pushed(TestTicket ticket) {
+        await().until(ticket::isGranted);
+        return ticket;
     }
 
     private Optional<Refusal> answerWithin(Duration time) {
         return fresh.enqueue(fresh.ticket(name), fresh.within(time));
     }
 
-    private long inLine() {
+    private long queued() {
         return redis.zcard(keys(name).queue());
     }
 
@@ -89,17 +89,17 @@ class FirstWaitTest extends RedisTest {
     }
 
     @Test
-    void doesNotStandInLineBeforeItCanBeCalled() throws Exception {
+    void doesNotStandInTheQueueBeforeItCanBeCalled() throws Exception {
         TestTicket held = holder.grant(name);
         proxy.refuseConnections();
-        waitsUnheardOutsideTheLineAndIsServedFirst(held);
+        waitsUnheardOutsideTheQueueAndIsServedFirst(held);
     }
 
-    private void waitsUnheardOutsideTheLineAndIsServedFirst(TestTicket held) throws Exception {
+    private void waitsUnheardOutsideTheQueueAndIsServedFirst(TestTicket held) throws Exception {
         long before = calls("evalsha");
         CompletableFuture<TestTicket> first = CompletableFuture.supplyAsync(() -> fresh.enqueue(name));
         await().until(() -> calls("evalsha") > before);
-        assertThat(inLine()).isZero();
+        assertThat(queued()).isZero();
 
         proxy.heal();
 
@@ -123,7 +123,7 @@ class FirstWaitTest extends RedisTest {
         // Closed on its side too: it has noticed.
         await().until(() -> proxy.openConnections() < open);
         awaitSubscription(other);
-        waitsUnheardOutsideTheLineAndIsServedFirst(held);
+        waitsUnheardOutsideTheQueueAndIsServedFirst(held);
     }
 
     @Test
@@ -134,7 +134,7 @@ class FirstWaitTest extends RedisTest {
         TestTicket deaf = fresh.enqueue(name);
 
         assertThat(deaf.hasQueued()).isTrue();
-        assertThat(inLine()).isEqualTo(1);
+        assertThat(queued()).isEqualTo(1);
         holder.release(held);
         fresh.renew(deaf);
         assertThat(pushed(deaf).token()).isGreaterThan(held.token());

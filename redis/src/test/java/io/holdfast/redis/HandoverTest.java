@@ -40,15 +40,15 @@ class HandoverTest extends RedisTest {
     }
 
     private TestTicket queued(TestClient client, Duration ttl) {
-        TestTicket place = client.enqueue(client.ticket(name, Demand.exclusive(), ttl));
-        assertThat(place.hasQueued()).isTrue();
+        TestTicket ticket = client.enqueue(client.ticket(name, Demand.exclusive(), ttl));
+        assertThat(ticket.hasQueued()).isTrue();
         awaitSubscription(client);
-        return place;
+        return ticket;
     }
 
-    private TestTicket pushed(TestTicket place) {
-        await().until(place::isGranted);
-        return place;
+    private TestTicket pushed(TestTicket ticket) {
+        await().until(ticket::isGranted);
+        return ticket;
     }
 
     private TcpProxy proxy() {
@@ -110,16 +110,16 @@ class HandoverTest extends RedisTest {
         TcpProxy proxy = proxy();
         TestClient deaf = through(proxy);
         TestTicket held = holder.grant(name);
-        TestTicket place = queued(deaf);
+        TestTicket ticket = queued(deaf);
 
         proxy.cut();
         holder.release(held);
         assertThat(redis.exists(keys(name).lock())).isTrue();
-        assertThat(place.news()).isZero();
+        assertThat(ticket.news()).isZero();
         proxy.resetConnections();
         proxy.heal();
 
-        pushed(place);
+        pushed(ticket);
     }
 
     @Test
@@ -127,18 +127,18 @@ class HandoverTest extends RedisTest {
         command("ACL", "SETUSER", "deaf", "on", ">secret", "~*", "&*", "+@all", "-subscribe");
         TestClient deaf = client("redis://deaf:secret@127.0.0.1:" + server.port());
         TestTicket held = holder.grant(name);
-        TestTicket place = deaf.enqueue(name);
+        TestTicket ticket = deaf.enqueue(name);
         // Somebody else hears its messages, so the server takes it for a listener.
         List<String> heardElsewhere = eavesdrop("holdfast:client:" + deaf.id());
 
         holder.release(held);
         await().until(() -> !heardElsewhere.isEmpty());
         assertThat(holder.attempt(name)).isPresent();
-        assertThat(place.news()).isZero();
+        assertThat(ticket.news()).isZero();
 
-        assertThat(deaf.renew(place)).isEqualTo(Told.KEPT);
-        assertThat(pushed(place).token()).isGreaterThan(held.token());
-        assertThat(deaf.release(pushed(place))).isEqualTo(ReleaseAnswer.RELEASED);
+        assertThat(deaf.renew(ticket)).isEqualTo(Told.KEPT);
+        assertThat(pushed(ticket).token()).isGreaterThan(held.token());
+        assertThat(deaf.release(pushed(ticket))).isEqualTo(ReleaseAnswer.RELEASED);
     }
 
     private List<String> eavesdrop(String channel) {
@@ -158,7 +158,7 @@ class HandoverTest extends RedisTest {
     }
 
     @Test
-    void aHalfOpenWaiterStallsTheLineNoLongerThanItsTicketLasts() {
+    void aHalfOpenWaiterStallsTheQueueNoLongerThanItsTicketLasts() {
         TcpProxy proxy = proxy();
         TestClient cutOff = through(proxy);
         TestTicket held = holder.grant(name);
@@ -175,7 +175,7 @@ class HandoverTest extends RedisTest {
     }
 
     @Test
-    void whenHolderAndFirstInLineDieTogetherAnotherStandsIn() {
+    void whenHolderAndFirstInTheQueueDieTogetherAnotherStandsIn() {
         TestClient dying = client();
         TestTicket brief = dying.ticket(name, Demand.exclusive(), Duration.ofMillis(1500));
         dying.grant(brief);
@@ -295,9 +295,9 @@ class HandoverTest extends RedisTest {
     @Test
     void aMessageThatComesAfterItsGrantWasDeliveredOtherwiseDoesNoHarm() {
         TestTicket held = holder.grant(name);
-        TestTicket place = queued(other);
+        TestTicket ticket = queued(other);
         holder.release(held);
-        TestTicket grant = pushed(place);
+        TestTicket grant = pushed(ticket);
 
         String message = "granted " + grant.owner() + " " + grant.token() + " "
                 + keys(name).lock();
@@ -308,21 +308,21 @@ class HandoverTest extends RedisTest {
 
         assertThat(marker.isGranted()).isTrue();
         assertThat(other.renew(grant)).isEqualTo(Told.KEPT);
-        assertThat(place.news()).isEqualTo(1);
+        assertThat(ticket.news()).isEqualTo(1);
     }
 
     @Test
     void anOlderAnswerThatItStillWaitsDoesNotTakeAGrantAway() {
         holder.grant(name);
-        TestTicket place = queued(other);
+        TestTicket ticket = queued(other);
 
         // The message overtakes the answer to a heartbeat: seen from here, as if it came before the heartbeat was sent.
-        String message = "granted " + place.owner() + " 1 " + keys(name).lock();
+        String message = "granted " + ticket.owner() + " 1 " + keys(name).lock();
         redis.publish("holdfast:client:" + other.id(), message);
-        pushed(place);
+        pushed(ticket);
 
-        assertThat(other.renew(place)).isEqualTo(Told.KEPT);
-        assertThat(place.news()).isEqualTo(1);
+        assertThat(other.renew(ticket)).isEqualTo(Told.KEPT);
+        assertThat(ticket.news()).isEqualTo(1);
     }
 
     private TestTicket awaitMarker() {
@@ -339,7 +339,7 @@ class HandoverTest extends RedisTest {
         TestTicket held = holder.grant(name);
         String another = name();
         TestTicket heldToo = holder.grant(another);
-        TestTicket place = queued(other);
+        TestTicket ticket = queued(other);
         Ticket.Listener errs = new Ticket.Listener() {
             @Override
             public void granted() {
@@ -351,78 +351,78 @@ class HandoverTest extends RedisTest {
         holder.release(heldToo);
         holder.release(held);
 
-        assertThat(pushed(place).token()).isGreaterThan(held.token());
+        assertThat(pushed(ticket).token()).isGreaterThan(held.token());
     }
 
     @Test
     void nobodyHearsAnythingAfterWithdrawing() {
         TestTicket held = holder.grant(name);
-        TestTicket place = queued(other);
+        TestTicket ticket = queued(other);
 
-        other.withdraw(place);
+        other.withdraw(ticket);
         holder.release(held);
         awaitMarker();
 
-        assertThat(place.news()).isZero();
+        assertThat(ticket.news()).isZero();
         assertThat(redis.exists(keys(name).lock())).isFalse();
     }
 
     @Test
     void aForeignKeyIsWaitedOut() {
         redis.set(keys(name).lock(), "somebody", SetParams.setParams().px(1500));
-        TestTicket place = other.enqueue(name);
+        TestTicket ticket = other.enqueue(name);
 
-        assertThat(place.hasQueued()).isTrue();
-        pushed(place);
+        assertThat(ticket.hasQueued()).isTrue();
+        pushed(ticket);
     }
 
     @Test
     void aForeignKeyThatIsDeletedIsNoticedWithinAboutASecond() {
         redis.set(keys(name).lock(), "somebody");
-        TestTicket place = queued(other);
+        TestTicket ticket = queued(other);
         redis.del(keys(name).lock());
 
-        assertThat(millisUntil(place)).isLessThan(5000);
+        assertThat(millisUntil(ticket)).isLessThan(5000);
     }
 
     @Test
-    void aForeignKeyIsWatchedByTheFirstInLineWhoLives() {
+    void aForeignKeyIsWatchedByTheFirstInTheQueueWhoLives() {
         redis.set(keys(name).lock(), "somebody");
         TestClient dead = queuedInFront(1);
-        TestTicket place = queued(other);
+        TestTicket ticket = queued(other);
         die(dead);
-        other.renew(place);
+        other.renew(ticket);
 
         redis.del(keys(name).lock());
 
-        assertThat(millisUntil(place)).isLessThan(5000);
+        assertThat(millisUntil(ticket)).isLessThan(5000);
     }
 
     @Test
     void aPushedGrantReckonsFromTheLastAnsweredHeartbeatAndNotFromThePush() {
         TestTicket held = holder.grant(name);
         long beforeEnqueue = System.nanoTime();
-        TestTicket place = queued(other);
+        TestTicket ticket = queued(other);
         long afterEnqueue = System.nanoTime();
         holder.release(held);
 
-        assertThat(pushed(place).ticket().baseNanos()).isBetween(beforeEnqueue, afterEnqueue);
+        assertThat(pushed(ticket).ticket().baseNanos()).isBetween(beforeEnqueue, afterEnqueue);
     }
 
     @Test
-    void theLinePassesThroughManyClientsInOrder() {
+    void theLockPassesThroughManyClientsInOrder() {
         TestTicket held = holder.grant(name);
         TestClient[] clients = {client(), client(), client(), client()};
-        TestTicket[] places = new TestTicket[20];
-        for (int i = 0; i < places.length; i++) {
-            places[i] = queued(clients[i % clients.length]);
+        TestTicket[] tickets = new TestTicket[20];
+        for (int i = 0; i < tickets.length; i++) {
+            tickets[i] = queued(clients[i % clients.length]);
         }
 
         holder.release(held);
 
         long last = held.token();
-        for (int i = 0; i < places.length; i++) {
-            TestTicket grant = pushed(places[i]);
+        for (int i = 0; i < tickets.length; i++) {
+            TestTicket grant = pushed(tickets[i]);
             assertThat(grant.token()).isGreaterThan(last);
             last = grant.token();
             clients[i % clients.length].release(grant);

@@ -11,6 +11,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.holdfast.Demand;
 import io.holdfast.redis.TestClient.TestTicket;
 import io.holdfast.redis.TestClient.Told;
+import io.holdfast.redis.server.Replies;
 import io.holdfast.servers.RedisCluster;
 import io.holdfast.servers.RedisServer;
 import java.time.Duration;
@@ -74,10 +75,10 @@ class MovingSlotTest {
     }
 
     private TestTicket queued(TestClient client, Duration ttl) {
-        TestTicket place = client.enqueue(client.ticket(name, Demand.exclusive(), ttl));
-        assertThat(place.hasQueued()).isTrue();
+        TestTicket ticket = client.enqueue(client.ticket(name, Demand.exclusive(), ttl));
+        assertThat(ticket.hasQueued()).isTrue();
         awaitSubscription(client, before);
-        return place;
+        return ticket;
     }
 
     private static void awaitSubscription(TestClient client, RedisServer at) {
@@ -88,18 +89,18 @@ class MovingSlotTest {
     }
 
     /** Its client learns of the move, and listens where the lock is now. */
-    private void heartbeat(TestClient client, TestTicket place) {
-        assertThat(client.renew(place)).isEqualTo(Told.KEPT);
+    private void heartbeat(TestClient client, TestTicket ticket) {
+        assertThat(client.renew(ticket)).isEqualTo(Told.KEPT);
         awaitSubscription(client, after);
-        assertThat(client.renew(place)).isEqualTo(Told.KEPT);
+        assertThat(client.renew(ticket)).isEqualTo(Told.KEPT);
     }
 
     private void moveTheLock() {
         String slot = String.valueOf(keys(name).slot());
         try (RedisClient from = RedisClient.create("127.0.0.1", before.port());
                 RedisClient to = RedisClient.create("127.0.0.1", after.port())) {
-            String fromId = text(command(from, "CLUSTER", "MYID"));
-            String toId = text(command(to, "CLUSTER", "MYID"));
+            String fromId = Replies.text(command(from, "CLUSTER", "MYID"));
+            String toId = Replies.text(command(to, "CLUSTER", "MYID"));
             command(to, "CLUSTER", "SETSLOT", slot, "IMPORTING", fromId);
             command(from, "CLUSTER", "SETSLOT", slot, "MIGRATING", toId);
             for (String key : keys(name).all()) {
@@ -110,13 +111,9 @@ class MovingSlotTest {
         }
     }
 
-    private static String text(Object reply) {
-        return Views.text(reply);
-    }
-
-    private static TestTicket pushed(TestTicket place) {
-        await().until(place::isGranted);
-        return place;
+    private static TestTicket pushed(TestTicket ticket) {
+        await().until(ticket::isGranted);
+        return ticket;
     }
 
     /** A message published at one server is heard at all of them, though only the subscribers at that one are counted. */

@@ -1,5 +1,6 @@
 package io.holdfast.redis;
 
+import io.holdfast.redis.script.LockKeys;
 import io.holdfast.servers.RedisServer;
 import io.holdfast.servers.TcpProxy;
 import io.holdfast.spi.StoreFactory;

@@ -52,18 +52,18 @@ class ScriptsTest extends RedisTest {
         return client.ticket(name, Demand.exclusive(), SHORT);
     }
 
-    private TestTicket pushed(TestTicket place) {
-        await().until(place::isGranted);
-        return place;
+    private TestTicket pushed(TestTicket ticket) {
+        await().until(ticket::isGranted);
+        return ticket;
     }
 
     /** Queues and waits until the server can publish to it. */
     private TestTicket enqueue(TestTicket request) {
-        TestTicket place = client.enqueue(request);
-        if (place.hasQueued()) {
+        TestTicket ticket = client.enqueue(request);
+        if (ticket.hasQueued()) {
             awaitSubscription(client);
         }
-        return place;
+        return ticket;
     }
 
     @Nested
@@ -107,7 +107,7 @@ class ScriptsTest extends RedisTest {
         }
 
         @Test
-        void neverOvertakesATicketInLine() {
+        void neverOvertakesATicketInTheQueue() {
             client.grant(shared());
             TestTicket writer = enqueue(client.ticket(name));
 
@@ -152,7 +152,7 @@ class ScriptsTest extends RedisTest {
     class Queueing {
 
         @Test
-        void releasePushesTheLockToTheNextInLine() {
+        void releasePushesTheLockToTheNextInTheQueue() {
             TestTicket holder = client.grant(name);
             TestTicket first = enqueue(client.ticket(name));
             TestTicket second = enqueue(client.ticket(name));
@@ -221,7 +221,7 @@ class ScriptsTest extends RedisTest {
 
             assertThat(client.renew(holder.repeated())).isEqualTo(Told.GONE);
             assertThat(client.attempt(name)).isPresent();
-            // The first in line is told, and comes by itself when the time is up.
+            // The first in the queue is told, and comes by itself when the time is up.
             pushed(next);
         }
 
@@ -235,7 +235,7 @@ class ScriptsTest extends RedisTest {
         }
 
         @Test
-        void anExpiredHolderIsNoticedByTheFirstInLineByItself() {
+        void anExpiredHolderIsNoticedByTheFirstInTheQueueByItself() {
             // Long enough to queue behind it, the first time with a subscription.
             client.grant(client.ticket(name, Demand.exclusive(), Duration.ofMillis(1500)));
 
@@ -293,25 +293,25 @@ class ScriptsTest extends RedisTest {
         @Test
         void keepsATicketBeyondItsFirstTtl() {
             TestTicket holder = client.grant(name);
-            TestTicket place = enqueue(client.ticket(name, Demand.exclusive(), Duration.ofSeconds(2)));
+            TestTicket ticket = enqueue(client.ticket(name, Demand.exclusive(), Duration.ofSeconds(2)));
             long until = System.nanoTime() + Duration.ofSeconds(3).toNanos();
 
             await().until(() -> {
-                assertThat(client.renew(place)).isEqualTo(Told.KEPT);
+                assertThat(client.renew(ticket)).isEqualTo(Told.KEPT);
                 return System.nanoTime() - until > 0;
             });
 
             client.release(holder);
-            pushed(place);
+            pushed(ticket);
         }
 
         @Test
         void aTicketWithoutHeartbeatLapses() {
             client.grant(name);
-            TestTicket place = enqueue(brief());
+            TestTicket ticket = enqueue(brief());
             await().until(() -> client.store.view(name, client.soon()).waiters().isEmpty());
 
-            assertThat(client.renew(place)).isEqualTo(Told.GONE);
+            assertThat(client.renew(ticket)).isEqualTo(Told.GONE);
         }
 
         @Test

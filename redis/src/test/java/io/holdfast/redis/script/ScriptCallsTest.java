@@ -1,9 +1,14 @@
-package io.holdfast.redis;
+package io.holdfast.redis.script;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.holdfast.UnknownOutcomeException;
+import io.holdfast.redis.script.ScriptCalls.Outcome;
+import io.holdfast.redis.server.FailoverPause;
+import io.holdfast.redis.server.Node;
+import io.holdfast.redis.server.SingleServer;
+import io.holdfast.redis.server.Topology;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.OwnerId;
 import io.holdfast.spi.StoreContext;
@@ -17,12 +22,12 @@ import org.junit.jupiter.api.Test;
 import redis.clients.jedis.Connection;
 
 @DisplayName("An error between borrowing a connection and reading the answer")
-class CourierTest {
+class ScriptCallsTest {
 
     /** Lends connections that nobody gets to use, and counts those that come back. */
     private static final class Lender implements Node {
-        private final List<Line> lent = new ArrayList<>();
-        private final List<Line> dropped = new ArrayList<>();
+        private final List<LentConnection> lent = new ArrayList<>();
+        private final List<LentConnection> dropped = new ArrayList<>();
 
         @Override
         public String id() {
@@ -30,27 +35,27 @@ class CourierTest {
         }
 
         @Override
-        public Line borrow(Urgency urgency, Deadline deadline) {
-            Line line = new Line(new Connection(), urgency);
-            lent.add(line);
-            return line;
+        public LentConnection borrow(Urgency urgency, Deadline deadline) {
+            LentConnection one = new LentConnection(new Connection(), urgency);
+            lent.add(one);
+            return one;
         }
 
         @Override
-        public void giveBack(Line line) {
+        public void giveBack(LentConnection connection) {
             throw new AssertionError("it was not used");
         }
 
         @Override
-        public void drop(Line line) {
-            dropped.add(line);
+        public void drop(LentConnection connection) {
+            dropped.add(connection);
         }
 
         @Override
-        public void forgetIdle() {}
+        public void closeIdle() {}
 
         @Override
-        public Line open(Deadline deadline) {
+        public LentConnection open(Deadline deadline) {
             return borrow(Urgency.EXTRA, deadline);
         }
 
@@ -68,12 +73,14 @@ class CourierTest {
                 throw new Error("no memory for an alarm");
             },
             Runnable::run);
-    private final Courier courier = new Courier(new SingleServer(lender), context, Duration.ofSeconds(5), 0);
+    private final Topology servers = new SingleServer(lender);
+    private final ScriptCalls calls =
+            new ScriptCalls(servers, new FailoverPause(servers, time), context, Duration.ofSeconds(5), 0);
 
     /** So large that an alarm guards it. */
-    private static Courier.Call call() {
+    private static ScriptCall call() {
         List<String> keys = LockKeys.of("holdfast:", "lock").all();
-        return new Courier.Call(Script.RENEW, 0, "lock", keys, Collections.nCopies(300, "x"));
+        return new ScriptCall(Script.RENEW, 0, "lock", keys, Collections.nCopies(300, "x"));
     }
 
     private Deadline soon() {
@@ -82,7 +89,7 @@ class CourierTest {
 
     @Test
     void costsNoConnectionAndLeavesTheOutcomeUnknown() {
-        assertThatThrownBy(() -> courier.run(call(), soon()))
+        assertThatThrownBy(() -> calls.run(call(), soon()))
                 .isInstanceOf(UnknownOutcomeException.class)
                 .hasRootCauseInstanceOf(Error.class);
 
@@ -91,9 +98,12 @@ class CourierTest {
 
     @Test
     void costsNoConnectionOfSeveralCallsAndLeavesTheirOutcomesUnknown() {
-        List<Courier.Outcome> outcomes = courier.runAll(List.of(call(), call()), soon());
+        List<Outcome> outcomes = calls.runAll(List.of(call(), call()), soon());
 
-        assertThat(outcomes).hasSize(2).allMatch(outcome -> outcome.failure() instanceof UnknownOutcomeException);
+        assertThat(outcomes)
+                .hasSize(2)
+                .allMatch(outcome ->
+                        outcome instanceof Outcome.Failed failed && failed.cause() instanceof UnknownOutcomeException);
         assertThat(lender.dropped).hasSize(1).isEqualTo(lender.lent);
     }
 }

@@ -1,4 +1,4 @@
-package io.holdfast.redis;
+package io.holdfast.redis.script;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

@@ -2,6 +2,10 @@ package io.holdfast.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.holdfast.redis.channel.ClientChannels;
+import io.holdfast.redis.server.PooledNode;
+import io.holdfast.redis.server.SingleServer;
+import io.holdfast.redis.server.Topology;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.OwnerId;
 import io.holdfast.spi.StoreContext;
@@ -14,9 +18,9 @@ import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.HostAndPort;
 
 @DisplayName("A client's channel")
-class MailboxTest extends RedisTest {
+class ClientChannelsTest extends RedisTest {
 
-    private static final String LANE = "";
+    private static final String SERVER = "";
 
     /** Stands for a thread that cannot be started: it fails whoever begins to listen just so. */
     private static final class TroubledTime implements TimeSource {
@@ -45,13 +49,13 @@ class MailboxTest extends RedisTest {
                 DefaultJedisClientConfig.builder().build(),
                 null,
                 1));
-        Mailbox mailbox =
-                closing(new Mailbox("holdfast:", context, topology, lane -> {}, message -> {}), Mailbox::close);
+        ClientChannels channels = closing(
+                new ClientChannels("holdfast:", context, topology, server -> {}, message -> {}), ClientChannels::close);
 
-        mailbox.listen(LANE);
-        assertThat(mailbox.round(LANE)).isZero();
-        mailbox.listen(LANE, Deadline.after(TimeSource.system(), Duration.ofSeconds(20)));
+        channels.listen(SERVER);
+        assertThat(channels.subscriptions(SERVER)).isZero();
+        channels.listen(SERVER, Deadline.after(TimeSource.system(), Duration.ofSeconds(20)));
 
-        assertThat(mailbox.round(LANE)).isEqualTo(1);
+        assertThat(channels.subscriptions(SERVER)).isEqualTo(1);
     }
 }

@@ -1,4 +1,4 @@
-package io.holdfast.redis;
+package io.holdfast.redis.server;
 
 import java.io.ByteArrayInputStream;
 import java.io.IOException;
@@ -17,6 +17,7 @@ import java.util.ArrayList;
 import java.util.Base64;
 import java.util.Collection;
 import java.util.List;
+import java.util.Optional;
 import javax.net.ssl.KeyManager;
 import javax.net.ssl.KeyManagerFactory;
 import javax.net.ssl.SSLContext;
@@ -25,24 +26,24 @@ import javax.net.ssl.TrustManager;
 import javax.net.ssl.TrustManagerFactory;
 import org.jspecify.annotations.Nullable;
 
-/** Makes TLS sockets from the PEM files a URI names; what it does not name is the JVM's own. */
-final class TlsContexts {
+/**
+ * The PEM files that say what a TLS connection trusts and shows; what they do not say is the JVM's own. Immutable.
+ *
+ * @param authorities trusted certificates
+ * @param certificate our own certificate
+ * @param key its key (PKCS #8)
+ */
+public record TlsFiles(Optional<Path> authorities, Optional<Path> certificate, Optional<Path> key) {
 
     private static final char[] NO_PASSWORD = new char[0];
 
-    private TlsContexts() {}
-
     /** @throws IllegalArgumentException naming the file that cannot be used */
-    static SSLSocketFactory of(RedisConfig.Tls tls) {
+    public SSLSocketFactory sockets() {
         try {
             SSLContext context = SSLContext.getInstance("TLS");
             context.init(
-                    tls.certificate().isPresent()
-                            ? keyManagers(tls.certificate().get(), tls.key().orElseThrow())
-                            : null,
-                    tls.authorities().isPresent()
-                            ? trustManagers(tls.authorities().get())
-                            : null,
+                    certificate.isPresent() ? keyManagers(certificate.get(), key.orElseThrow()) : null,
+                    authorities.isPresent() ? trustManagers(authorities.get()) : null,
                     null);
             return context.getSocketFactory();
         } catch (GeneralSecurityException e) {

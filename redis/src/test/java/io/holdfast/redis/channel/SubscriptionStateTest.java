@@ -1,4 +1,4 @@
-package io.holdfast.redis;
+package io.holdfast.redis.channel;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -12,8 +12,8 @@ import org.awaitility.Awaitility;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
-@DisplayName("Whether a client hears its channel")
-class HearingTest {
+@DisplayName("A subscription")
+class SubscriptionStateTest {
 
     private static final Duration LONG = Duration.ofHours(1);
 
@@ -29,7 +29,7 @@ class HearingTest {
             throw new UnsupportedOperationException("nobody parks here");
         }
     };
-    private final Hearing hearing = new Hearing(time, LONG);
+    private final SubscriptionState subscription = new SubscriptionState(time, LONG);
 
     private void pass(Duration duration) {
         nanos.addAndGet(duration.toNanos());
@@ -37,7 +37,7 @@ class HearingTest {
 
     private Thread waiting(Runnable afterwards) {
         Thread thread = new Thread(() -> {
-            hearing.await(Deadline.never(time));
+            subscription.await(Deadline.never(time));
             afterwards.run();
         });
         thread.setDaemon(true);
@@ -52,28 +52,28 @@ class HearingTest {
     }
 
     @Test
-    void isWaitedForUntilItBegins() throws Exception {
-        assertThat(hearing.isExpected()).isTrue();
+    void isWaitedForUntilItIsConfirmed() throws Exception {
+        assertThat(subscription.isExpected()).isTrue();
         Thread waiting = waiting(() -> {});
 
-        hearing.begin();
+        subscription.confirm();
 
         assertEnds(waiting);
-        assertThat(hearing.isExpected()).isFalse();
+        assertThat(subscription.isExpected()).isFalse();
     }
 
     @Test
     void isNotWaitedForAfterItsEnd() throws Exception {
         Thread waiting = waiting(() -> {});
 
-        hearing.end();
+        subscription.end();
 
         assertEnds(waiting);
-        hearing.begin();
-        hearing.lose();
-        assertThat(hearing.isOver()).isTrue();
-        assertThat(hearing.isExpected()).isFalse();
-        hearing.await(Deadline.never(time));
+        subscription.confirm();
+        subscription.lose();
+        assertThat(subscription.isEnded()).isTrue();
+        assertThat(subscription.isExpected()).isFalse();
+        subscription.await(Deadline.never(time));
     }
 
     @Test
@@ -84,7 +84,7 @@ class HearingTest {
         waiting.interrupt();
         Awaitility.await().until(() -> waiting.getState() == Thread.State.TIMED_WAITING && !waiting.isInterrupted());
         assertThat(flag).isNotDone();
-        hearing.begin();
+        subscription.confirm();
 
         assertThat(flag.get(20, TimeUnit.SECONDS)).isTrue();
     }
@@ -93,32 +93,32 @@ class HearingTest {
     void thatDoesNotComeIsNotExpectedForEver() {
         pass(LONG);
 
-        assertThat(hearing.isExpected()).isFalse();
-        hearing.await(Deadline.never(time));
+        assertThat(subscription.isExpected()).isFalse();
+        subscription.await(Deadline.never(time));
     }
 
     @Test
     void isExpectedAnewWhenItBreaks() {
-        hearing.begin();
+        subscription.confirm();
         pass(LONG.multipliedBy(2));
 
-        hearing.lose();
+        subscription.lose();
 
-        assertThat(hearing.isExpected()).isTrue();
+        assertThat(subscription.isExpected()).isTrue();
         pass(LONG);
-        hearing.lose();
-        assertThat(hearing.isExpected())
+        subscription.lose();
+        assertThat(subscription.isExpected())
                 .as("losing what is not there is no news")
                 .isFalse();
     }
 
     @Test
-    void countsHowOftenItBegan() {
-        assertThat(hearing.round()).isZero();
-        hearing.begin();
-        hearing.lose();
-        assertThat(hearing.round()).isEqualTo(1);
-        hearing.begin();
-        assertThat(hearing.round()).isEqualTo(2);
+    void countsHowOftenItWasConfirmed() {
+        assertThat(subscription.confirmations()).isZero();
+        subscription.confirm();
+        subscription.lose();
+        assertThat(subscription.confirmations()).isEqualTo(1);
+        subscription.confirm();
+        assertThat(subscription.confirmations()).isEqualTo(2);
     }
 }

@@ -1,7 +1,8 @@
-package io.holdfast.redis;
+package io.holdfast.redis.channel;
 
+import io.holdfast.redis.server.Replies;
+import io.holdfast.redis.server.Topology;
 import io.holdfast.spi.Deadline;
-import io.holdfast.spi.OwnerId;
 import io.holdfast.spi.StoreContext;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -9,26 +10,10 @@ import java.util.function.Consumer;
 import redis.clients.jedis.Connection;
 import redis.clients.jedis.Protocol.Command;
 
-/** This client's standing channels, one per lane, subscribed when first needed. Thread-safe. */
-final class Mailbox implements AutoCloseable {
+/** This client's standing channels, one per server, subscribed when first needed. Thread-safe. */
+public final class ClientChannels implements AutoCloseable {
 
-    /**
-     * What a script published to us: {@code kind owner number key}.
-     *
-     * @param kind granted, watch or forced
-     * @param owner whom it is about
-     * @param number the token, or the microseconds until a holder may be gone
-     * @param key the lock key
-     */
-    record Message(String kind, OwnerId owner, long number, String key) {
-
-        static Message parse(String text) {
-            String[] parts = text.split(" ", 4);
-            return new Message(parts[0], OwnerId.parse(parts[1]), Long.parseLong(parts[2]), parts[3]);
-        }
-    }
-
-    private static final System.Logger LOG = System.getLogger(Mailbox.class.getName());
+    private static final System.Logger LOG = System.getLogger(ClientChannels.class.getName());
 
     private final String base;
     private final StoreContext context;
@@ -38,7 +23,12 @@ final class Mailbox implements AutoCloseable {
     private final Map<String, Subscriber> subscribers = new ConcurrentHashMap<>();
     private volatile boolean closed;
 
-    Mailbox(
+    /**
+     * @param prefix what channels begin with
+     * @param subscribed is told the name of a server after every subscription there
+     * @param receiver gets the messages
+     */
+    public ClientChannels(
             String prefix,
             StoreContext context,
             Topology topology,
@@ -55,35 +45,35 @@ final class Mailbox implements AutoCloseable {
      * Where scripts tell us things. In a cluster a server sees only its own subscribers, so each has a channel of its own, named
      * by the server itself: a request may be carried out by another than the one we had in mind.
      */
-    String channel() {
+    public String nameForScripts() {
         return topology.spansSlots() ? base : base + "@";
     }
 
-    private String channelAt(Connection server) {
+    private String nameAt(Connection server) {
         if (topology.spansSlots()) {
             return base;
         }
         server.sendCommand(Command.CLUSTER, "MYID");
-        return channel() + Views.text(server.getOne());
+        return nameForScripts() + Replies.text(server.getOne());
     }
 
-    /** Grows with every subscription that comes up on that lane, before what waits is checked. */
-    long round(String lane) {
-        Subscriber subscriber = subscribers.get(lane);
-        return subscriber == null ? 0 : subscriber.hearing().round();
+    /** How often a subscription at that server was confirmed; grows before what waits there is checked. */
+    public long subscriptions(String server) {
+        Subscriber subscriber = subscribers.get(server);
+        return subscriber == null ? 0 : subscriber.state().confirmations();
     }
 
-    /** Whether the server cannot reach us on that lane now, but could in a moment if somebody listened. */
-    boolean mayHearSoon(String lane) {
-        Subscriber subscriber = subscribers.get(lane);
-        return subscriber == null ? !closed : subscriber.hearing().isExpected();
+    /** Whether that server cannot reach us now, but could in a moment if somebody listened. */
+    public boolean couldHearSoon(String server) {
+        Subscriber subscriber = subscribers.get(server);
+        return subscriber == null ? !closed : subscriber.state().isExpected();
     }
 
-    /** Makes sure somebody listens on that lane, if there is a thread for it. Returns at once. */
-    void listen(String lane) {
-        if (!subscribers.containsKey(lane) && !closed) {
+    /** Makes sure somebody listens at that server, if there is a thread for it. Returns at once. */
+    public void listen(String server) {
+        if (!subscribers.containsKey(server) && !closed) {
             try {
-                subscribers.computeIfAbsent(lane, this::subscribe);
+                subscribers.computeIfAbsent(server, this::subscribe);
             } catch (RuntimeException | Error e) {
                 // Whoever calls has an answer of the server's, which counts; and every renewal calls again.
                 LOG.log(System.Logger.Level.DEBUG, "cannot listen on " + base, e);
@@ -94,24 +84,24 @@ final class Mailbox implements AutoCloseable {
         }
     }
 
-    /** Makes sure somebody listens on that lane, and waits for it while there is hope. */
-    void listen(String lane, Deadline deadline) {
-        listen(lane);
-        Subscriber subscriber = subscribers.get(lane);
+    /** Makes sure somebody listens at that server, and waits for it while there is hope. */
+    public void listen(String server, Deadline deadline) {
+        listen(server);
+        Subscriber subscriber = subscribers.get(server);
         if (subscriber != null) {
-            subscriber.hearing().await(deadline);
+            subscriber.state().await(deadline);
         }
     }
 
-    private Subscriber subscribe(String lane) {
+    private Subscriber subscribe(String server) {
         String role = subscribers.isEmpty() ? "redis-subscriber" : "redis-subscriber-" + subscribers.size();
         Subscriber subscriber = new Subscriber(
                 context,
                 role,
-                deadline -> topology.nodeOfLane(lane, deadline),
+                deadline -> topology.node(server, deadline),
                 topology::suspect,
-                this::channelAt,
-                () -> subscribed.accept(lane),
+                this::nameAt,
+                () -> subscribed.accept(server),
                 this::receive);
         subscriber.start();
         return subscriber;
@@ -121,7 +111,7 @@ final class Mailbox implements AutoCloseable {
         Message message;
         try {
             message = Message.parse(text);
-        } catch (IllegalArgumentException | ArrayIndexOutOfBoundsException e) {
+        } catch (IllegalArgumentException e) {
             LOG.log(System.Logger.Level.WARNING, "somebody else publishes on " + base);
             return;
         }

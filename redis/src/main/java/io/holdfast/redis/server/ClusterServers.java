@@ -1,4 +1,4 @@
-package io.holdfast.redis;
+package io.holdfast.redis.server;
 
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.support.Uninterruptibly;
@@ -12,6 +12,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
+import java.util.function.Function;
 import redis.clients.jedis.CommandArguments;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.Protocol.Command;
@@ -26,13 +27,13 @@ import redis.clients.jedis.exceptions.JedisRedirectionException;
  * <p>The map of slots is read from any node that answers, when first needed and when a slot's server has failed; single
  * redirections correct it in between. A dead server does not delay the slots of others.
  */
-final class ClusterServers implements Topology {
+public final class ClusterServers implements Topology {
 
     private static final int SLOTS = 16_384;
     private static final Duration ASK_TIMEOUT = Duration.ofMillis(500);
 
     private final List<HostAndPort> seeds;
-    private final NodeFactory factory;
+    private final Function<HostAndPort, Node> nodeAt;
     private final Map<HostAndPort, Node> nodes = new ConcurrentHashMap<>();
     private final AtomicReferenceArray<HostAndPort> slots = new AtomicReferenceArray<>(SLOTS);
     /** One thread reads the map; the others wait for it, no longer than their deadlines. */
@@ -43,9 +44,9 @@ final class ClusterServers implements Topology {
 
     private volatile boolean closed;
 
-    ClusterServers(List<HostAndPort> seeds, NodeFactory factory) {
+    public ClusterServers(List<HostAndPort> seeds, Function<HostAndPort, Node> nodeAt) {
         this.seeds = List.copyOf(seeds);
-        this.factory = factory;
+        this.nodeAt = nodeAt;
     }
 
     @Override
@@ -61,7 +62,7 @@ final class ClusterServers implements Topology {
     }
 
     private Node node(HostAndPort address) {
-        Node node = nodes.computeIfAbsent(address, factory::at);
+        Node node = nodes.computeIfAbsent(address, nodeAt);
         if (closed) {
             node.close();
         }
@@ -110,11 +111,11 @@ final class ClusterServers implements Topology {
 
     /** CLUSTER SLOTS: ranges, each {from, to, {host, port, …} of its primary, replicas …}. */
     private void read(Node node, Deadline deadline) {
-        Node.Line line = node.borrow(Node.Urgency.EXTRA, deadline);
+        Node.LentConnection lent = node.borrow(Node.Urgency.EXTRA, deadline);
         try {
-            line.connection().setSoTimeout(TimedSockets.millisLeft(deadline));
-            line.connection().sendCommand(new CommandArguments(Command.CLUSTER).add("SLOTS"));
-            List<?> ranges = (List<?>) line.connection().getOne();
+            lent.connection().setSoTimeout(DeadlineSockets.millisLeft(deadline));
+            lent.connection().sendCommand(new CommandArguments(Command.CLUSTER).add("SLOTS"));
+            List<?> ranges = (List<?>) lent.connection().getOne();
             if (ranges.isEmpty()) {
                 // It was reset, or taken out of the cluster: what it does not know says nothing about the others.
                 throw new JedisException("it knows of nobody who serves slots");
@@ -122,16 +123,16 @@ final class ClusterServers implements Topology {
             for (Object range : ranges) {
                 assign((List<?>) range, node);
             }
-            node.giveBack(line);
+            node.giveBack(lent);
         } catch (RuntimeException | Error e) {
-            node.drop(line);
+            node.drop(lent);
             throw e;
         }
     }
 
     private void assign(List<?> range, Node asked) {
         List<?> primary = (List<?>) range.get(2);
-        String host = primary.get(0) == null ? "" : Views.text(primary.get(0));
+        String host = primary.get(0) == null ? "" : Replies.text(primary.get(0));
         if (host.isEmpty()) {
             // It does not know its own address: it is the one we asked.
             host = asked.id().substring(0, asked.id().lastIndexOf(':'));
@@ -143,17 +144,17 @@ final class ClusterServers implements Topology {
     }
 
     @Override
-    public String lane(int slot) {
+    public String serverOf(int slot) {
         HostAndPort known = slots.get(slot);
         return known == null ? "" : known.toString();
     }
 
     @Override
-    public Node nodeOfLane(String lane, Deadline deadline) {
-        if (lane.isEmpty()) {
+    public Node node(String server, Deadline deadline) {
+        if (server.isEmpty()) {
             return nodeOf(0, deadline);
         }
-        return node(HostAndPort.from(lane));
+        return node(HostAndPort.from(server));
     }
 
     @Override
@@ -190,7 +191,7 @@ final class ClusterServers implements Topology {
     }
 
     @Override
-    public Node redirected(JedisRedirectionException redirection) {
+    public Node follow(JedisRedirectionException redirection) {
         HostAndPort target = redirection.getTargetNode();
         if (redirection instanceof JedisMovedDataException) {
             slots.set(redirection.getSlot(), target);

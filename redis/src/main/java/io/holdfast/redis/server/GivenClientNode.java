@@ -1,4 +1,4 @@
-package io.holdfast.redis;
+package io.holdfast.redis.server;
 
 import io.holdfast.spi.Deadline;
 import java.time.Duration;
@@ -11,11 +11,11 @@ import redis.clients.jedis.util.Pool;
  * A server reached through the pool of a client the user already has. Waiting for a connection keeps our deadline; opening
  * one keeps the pool's own timeouts. Closing leaves the pool to its owner.
  */
-final class BorrowedNode implements Node {
+public final class GivenClientNode implements Node {
 
     private final Pool<Connection> pool;
 
-    BorrowedNode(Pool<Connection> pool) {
+    public GivenClientNode(Pool<Connection> pool) {
         this.pool = pool;
     }
 
@@ -25,9 +25,9 @@ final class BorrowedNode implements Node {
     }
 
     @Override
-    public Line borrow(Urgency urgency, Deadline deadline) {
+    public LentConnection borrow(Urgency urgency, Deadline deadline) {
         try {
-            return new Line(pool.borrowObject(Duration.ofNanos(deadline.remainingNanos())), urgency);
+            return new LentConnection(pool.borrowObject(Duration.ofNanos(deadline.remainingNanos())), urgency);
         } catch (JedisException e) {
             throw e;
         } catch (Exception e) {
@@ -36,24 +36,24 @@ final class BorrowedNode implements Node {
     }
 
     @Override
-    public void giveBack(Line line) {
-        line.connection().setSoTimeout(line.readTimeoutMillis());
-        pool.returnResource(line.connection());
+    public void giveBack(LentConnection lent) {
+        lent.connection().setSoTimeout(lent.readTimeoutMillis());
+        pool.returnResource(lent.connection());
     }
 
     @Override
-    public void drop(Line line) {
-        line.connection().setBroken();
-        pool.returnBrokenResource(line.connection());
+    public void drop(LentConnection lent) {
+        lent.connection().setBroken();
+        pool.returnBrokenResource(lent.connection());
     }
 
     @Override
-    public void forgetIdle() {
+    public void closeIdle() {
         pool.clear();
     }
 
     @Override
-    public Line open(Deadline deadline) {
+    public LentConnection open(Deadline deadline) {
         return borrow(Urgency.EXTRA, deadline);
     }
 

@@ -1,9 +1,9 @@
-package io.holdfast.redis;
+package io.holdfast.redis.script;
 
 import io.holdfast.Demand;
 import io.holdfast.LockView;
+import io.holdfast.redis.server.Replies;
 import io.holdfast.spi.support.OriginText;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.ArrayList;
@@ -14,19 +14,19 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** Reads the reply of {@code view.lua}. */
-final class Views {
+public final class ViewReply {
 
     private static final Pattern HOLDER =
             Pattern.compile("(\\d+) (\\d+) (\\w) (\\d+) (\\d+) \\d+ (\\d+) \\S+ (.*)", Pattern.DOTALL);
     private static final Pattern TICKET =
             Pattern.compile("(\\d+) (\\w) (\\d+) (\\d+) \\d+ (\\d+) \\S+ (.*)", Pattern.DOTALL);
 
-    private Views() {}
+    private ViewReply() {}
 
-    static LockView read(String name, Object reply) {
+    public static LockView read(String name, Object reply) {
         List<?> parts = (List<?>) reply;
-        long nowMicros = Long.parseLong(text(parts.get(0)));
-        List<LockView.Holder> holders = switch (text(parts.get(1))) {
+        long nowMicros = Long.parseLong(Replies.text(parts.get(0)));
+        List<LockView.Holder> holders = switch (Replies.text(parts.get(1))) {
             case "ours" -> holders((List<?>) parts.get(3), nowMicros);
             case "foreign" -> List.of(foreign((Long) parts.get(2)));
             default -> List.of();
@@ -37,14 +37,14 @@ final class Views {
     private static List<LockView.Holder> holders(List<?> flat, long nowMicros) {
         List<LockView.Holder> holders = new ArrayList<>();
         for (int i = 1; i < flat.size(); i += 2) {
-            Matcher packed = HOLDER.matcher(text(flat.get(i)));
+            Matcher packed = HOLDER.matcher(Replies.text(flat.get(i)));
             if (packed.matches() && Long.parseLong(packed.group(1)) > nowMicros) {
                 holders.add(new LockView.Holder(
                         OriginText.read(packed.group(7)),
                         demand(packed.group(3), packed.group(4), packed.group(5)),
                         Optional.of(Long.parseLong(packed.group(2))),
                         Optional.of(instant(packed.group(6))),
-                        Optional.of(micros(Long.parseLong(packed.group(1)) - nowMicros))));
+                        Optional.of(Micros.duration(Long.parseLong(packed.group(1)) - nowMicros))));
             }
         }
         holders.sort(Comparator.comparing(holder -> holder.token().orElseThrow()));
@@ -59,7 +59,7 @@ final class Views {
     private static List<LockView.Waiter> waiters(List<?> flat, long nowMicros) {
         List<LockView.Waiter> waiters = new ArrayList<>();
         for (int i = 1; i < flat.size(); i += 2) {
-            Matcher packed = TICKET.matcher(text(flat.get(i)));
+            Matcher packed = TICKET.matcher(Replies.text(flat.get(i)));
             if (packed.matches() && Long.parseLong(packed.group(1)) > nowMicros) {
                 waiters.add(new LockView.Waiter(
                         OriginText.read(packed.group(6)),
@@ -81,13 +81,5 @@ final class Views {
     private static Instant instant(String micros) {
         long value = Long.parseLong(micros);
         return Instant.ofEpochSecond(value / 1_000_000, value % 1_000_000 * 1000);
-    }
-
-    static Duration micros(long value) {
-        return Duration.ofNanos(value * 1000);
-    }
-
-    static String text(Object part) {
-        return part instanceof byte[] bytes ? new String(bytes, StandardCharsets.UTF_8) : String.valueOf(part);
     }
 }

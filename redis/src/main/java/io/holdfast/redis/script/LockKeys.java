@@ -1,4 +1,4 @@
-package io.holdfast.redis;
+package io.holdfast.redis.script;
 
 import io.holdfast.spi.support.PercentEncoding;
 import java.util.List;
@@ -16,7 +16,7 @@ import redis.clients.jedis.util.JedisClusterCRC16;
  * @param name the lock
  * @param lock the key whose existence means "held"
  */
-record LockKeys(String name, String lock) {
+public record LockKeys(String name, String lock) {
 
     private static final PercentEncoding NAMES =
             new PercentEncoding(c -> c >= ' ' && c != 0x7f && c != '{' && c != '}');
@@ -24,23 +24,23 @@ record LockKeys(String name, String lock) {
     private static final String TICKETS = "}:tickets";
     private static final String COUNTER = "}:token";
 
-    static LockKeys of(String prefix, String name) {
+    public static LockKeys of(String prefix, String name) {
         return new LockKeys(name, prefix + NAMES.encode(name));
     }
 
     /** The keys of the lock whose lock key this is. A foreign key may hold anything: it is named as it is. */
-    static LockKeys ofLockKey(String prefix, String key) {
+    public static LockKeys ofLockKey(String prefix, String key) {
         String encoded = key.substring(prefix.length());
         return new LockKeys(NAMES.decode(encoded).orElse(encoded), key);
     }
 
     /** The lock whose queue this key is, if it is one. */
-    static Optional<LockKeys> ofQueueKey(String prefix, String key) {
+    public static Optional<LockKeys> ofQueueKey(String prefix, String key) {
         return ofWrapped(prefix, key, QUEUE);
     }
 
     /** The lock whose fencing counter this key is, if it is one. */
-    static Optional<LockKeys> ofCounterKey(String prefix, String key) {
+    public static Optional<LockKeys> ofCounterKey(String prefix, String key) {
         return ofWrapped(prefix, key, COUNTER);
     }
 
@@ -50,36 +50,36 @@ record LockKeys(String name, String lock) {
                 : Optional.empty();
     }
 
-    static String queuePattern(String prefix, String namePrefix) {
+    public static String queuePattern(String prefix, String namePrefix) {
         return "{" + glob(prefix + NAMES.encode(namePrefix)) + "*" + QUEUE;
     }
 
-    static String lockPattern(String prefix, String namePrefix) {
+    public static String lockPattern(String prefix, String namePrefix) {
         return glob(prefix + NAMES.encode(namePrefix)) + "*";
     }
 
-    static String counterPattern(String prefix) {
+    public static String counterPattern(String prefix) {
         return "{" + glob(prefix) + "*" + COUNTER;
     }
 
-    String counter() {
+    public String counter() {
         return "{" + lock + COUNTER;
     }
 
-    String queue() {
+    public String queue() {
         return "{" + lock + QUEUE;
     }
 
-    String tickets() {
+    public String tickets() {
         return "{" + lock + TICKETS;
     }
 
     /** In the order the scripts expect. */
-    List<String> all() {
+    public List<String> all() {
         return List.of(lock, queue(), tickets(), counter());
     }
 
-    int slot() {
+    public int slot() {
         return JedisClusterCRC16.getSlot(lock);
     }
 

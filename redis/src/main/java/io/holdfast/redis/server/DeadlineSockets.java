@@ -1,4 +1,4 @@
-package io.holdfast.redis;
+package io.holdfast.redis.server;
 
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.support.Uninterruptibly;
@@ -20,7 +20,7 @@ import redis.clients.jedis.JedisSocketFactory;
 import redis.clients.jedis.exceptions.JedisConnectionException;
 
 /** Opens one socket by a deadline, over name lookup, connection and TLS handshake together. */
-final class TimedSockets implements JedisSocketFactory {
+public final class DeadlineSockets implements JedisSocketFactory {
 
     private static final Pattern LITERAL = Pattern.compile("[0-9.]+|.*:.*");
 
@@ -28,14 +28,14 @@ final class TimedSockets implements JedisSocketFactory {
     private final @Nullable SSLSocketFactory tls;
     private final Deadline deadline;
 
-    TimedSockets(HostAndPort server, @Nullable SSLSocketFactory tls, Deadline deadline) {
+    DeadlineSockets(HostAndPort server, @Nullable SSLSocketFactory tls, Deadline deadline) {
         this.server = server;
         this.tls = tls;
         this.deadline = deadline;
     }
 
     /** What a socket call takes as its timeout: never 0, which would mean for ever. */
-    static int millisLeft(Deadline deadline) {
+    public static int millisLeft(Deadline deadline) {
         long millis = (deadline.remainingNanos() + 999_999) / 1_000_000;
         return (int) Math.max(1, Math.min(millis, Integer.MAX_VALUE));
     }

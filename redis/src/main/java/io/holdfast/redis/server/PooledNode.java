@@ -1,4 +1,4 @@
-package io.holdfast.redis;
+package io.holdfast.redis.server;
 
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.support.Uninterruptibly;
@@ -19,7 +19,7 @@ import redis.clients.jedis.exceptions.JedisException;
  *
  * <p>Not a commons-pool: that one opens connections by its own timeouts, not by the deadline of the caller who needs it.
  */
-final class PooledNode implements Node {
+public final class PooledNode implements Node {
 
     /** A connection nobody uses, and since when. */
     private record Idle(Connection connection, long sinceNanos) {}
@@ -34,7 +34,7 @@ final class PooledNode implements Node {
     private final Semaphore permits;
     private volatile boolean closed;
 
-    PooledNode(HostAndPort server, JedisClientConfig config, @Nullable SSLSocketFactory tls, int connections) {
+    public PooledNode(HostAndPort server, JedisClientConfig config, @Nullable SSLSocketFactory tls, int connections) {
         this.server = server;
         this.config = config;
         this.tls = tls;
@@ -46,12 +46,8 @@ final class PooledNode implements Node {
         return server.toString();
     }
 
-    HostAndPort server() {
-        return server;
-    }
-
     @Override
-    public Line borrow(Urgency urgency, Deadline deadline) {
+    public LentConnection borrow(Urgency urgency, Deadline deadline) {
         if (urgency == Urgency.SHARED) {
             await(deadline);
         }
@@ -60,10 +56,10 @@ final class PooledNode implements Node {
             if (warm != null && System.nanoTime() - warm.sinceNanos > LONGEST_IDLE_NANOS) {
                 // Those below it on the stack are older still.
                 disconnect(warm.connection);
-                forgetIdle();
+                closeIdle();
                 warm = null;
             }
-            return new Line(warm != null ? warm.connection : connect(deadline), urgency);
+            return new LentConnection(warm != null ? warm.connection : connect(deadline), urgency);
         } catch (RuntimeException | Error e) {
             release(urgency);
             throw e;
@@ -84,34 +80,34 @@ final class PooledNode implements Node {
     }
 
     @Override
-    public Line open(Deadline deadline) {
-        return new Line(connect(deadline), Urgency.EXTRA);
+    public LentConnection open(Deadline deadline) {
+        return new LentConnection(connect(deadline), Urgency.EXTRA);
     }
 
     private Connection connect(Deadline deadline) {
         if (closed) {
             throw new JedisConnectionException("the store is closed");
         }
-        return new Connection(new TimedSockets(server, tls, deadline), config);
+        return new Connection(new DeadlineSockets(server, tls, deadline), config);
     }
 
     @Override
-    public void giveBack(Line line) {
-        idle.addFirst(new Idle(line.connection(), System.nanoTime()));
-        release(line.urgency());
+    public void giveBack(LentConnection lent) {
+        idle.addFirst(new Idle(lent.connection(), System.nanoTime()));
+        release(lent.urgency());
         if (closed) {
-            forgetIdle();
+            closeIdle();
         }
     }
 
     @Override
-    public void drop(Line line) {
-        disconnect(line.connection());
-        release(line.urgency());
+    public void drop(LentConnection lent) {
+        disconnect(lent.connection());
+        release(lent.urgency());
     }
 
     @Override
-    public void forgetIdle() {
+    public void closeIdle() {
         for (Idle next = idle.pollFirst(); next != null; next = idle.pollFirst()) {
             disconnect(next.connection);
         }
@@ -120,7 +116,7 @@ final class PooledNode implements Node {
     @Override
     public void close() {
         closed = true;
-        forgetIdle();
+        closeIdle();
     }
 
     private static void disconnect(Connection connection) {

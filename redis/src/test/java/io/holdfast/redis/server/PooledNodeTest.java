@@ -1,4 +1,4 @@
-package io.holdfast.redis;
+package io.holdfast.redis.server;
 
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 

@@ -1,4 +1,4 @@
-package io.holdfast.redis;
+package io.holdfast.redis.server;
 
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.support.Uninterruptibly;
@@ -6,6 +6,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.CommandArguments;
 import redis.clients.jedis.HostAndPort;
@@ -19,14 +20,14 @@ import redis.clients.jedis.exceptions.JedisException;
  * <p>Nobody listens to the Sentinels: a primary that no longer serves shows in the next request, which then asks. A node whose
  * role has changed answers READONLY, which counts as such.
  */
-final class SentinelServers implements Topology {
+public final class SentinelServers implements Topology {
 
     /** Asking one Sentinel must leave time for the next. */
     private static final Duration ASK_TIMEOUT = Duration.ofMillis(500);
 
     private final List<Node> sentinels;
     private final String master;
-    private final NodeFactory nodes;
+    private final Function<HostAndPort, Node> nodes;
     /** One thread asks; the others wait for its answer, no longer than their deadlines. */
     private final ReentrantLock asking = new ReentrantLock();
 
@@ -35,7 +36,7 @@ final class SentinelServers implements Topology {
     /** Who serves; suspected until a Sentinel has named it again. */
     private record Primary(HostAndPort address, Node node, boolean suspected) {}
 
-    SentinelServers(List<Node> sentinels, String master, NodeFactory nodes) {
+    public SentinelServers(List<Node> sentinels, String master, Function<HostAndPort, Node> nodes) {
         this.sentinels = List.copyOf(sentinels);
         this.master = master;
         this.nodes = nodes;
@@ -63,7 +64,7 @@ final class SentinelServers implements Topology {
             if (now != null) {
                 now.node.close();
             }
-            Node node = nodes.at(address);
+            Node node = nodes.apply(address);
             primary = new Primary(address, node, false);
             return node;
         } finally {
@@ -85,40 +86,20 @@ final class SentinelServers implements Topology {
     }
 
     private HostAndPort ask(Node sentinel, Deadline deadline) {
-        Node.Line line = sentinel.open(deadline);
+        Node.LentConnection lent = sentinel.open(deadline);
         try {
-            line.connection().setSoTimeout(TimedSockets.millisLeft(deadline));
-            line.connection()
+            lent.connection().setSoTimeout(DeadlineSockets.millisLeft(deadline));
+            lent.connection()
                     .sendCommand(new CommandArguments(Command.SENTINEL)
                             .add("get-master-addr-by-name")
                             .add(master));
-            if (line.connection().getOne() instanceof List<?> address && address.size() == 2) {
-                return new HostAndPort(Views.text(address.get(0)), Integer.parseInt(Views.text(address.get(1))));
+            if (lent.connection().getOne() instanceof List<?> address && address.size() == 2) {
+                return new HostAndPort(Replies.text(address.get(0)), Integer.parseInt(Replies.text(address.get(1))));
             }
             throw new JedisException("does not know it");
         } finally {
-            sentinel.drop(line);
+            sentinel.drop(lent);
         }
-    }
-
-    @Override
-    public String lane(int slot) {
-        return "";
-    }
-
-    @Override
-    public Node nodeOfLane(String lane, Deadline deadline) {
-        return nodeOf(0, deadline);
-    }
-
-    @Override
-    public boolean spansSlots() {
-        return true;
-    }
-
-    @Override
-    public List<Node> primaries(Deadline deadline) {
-        return List.of(nodeOf(0, deadline));
     }
 
     @Override

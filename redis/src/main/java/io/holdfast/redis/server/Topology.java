@@ -1,26 +1,34 @@
-package io.holdfast.redis;
+package io.holdfast.redis.server;
 
 import io.holdfast.spi.Deadline;
 import java.util.List;
 import redis.clients.jedis.exceptions.JedisRedirectionException;
 
-/** Which server serves a lock, now. Thread-safe. */
-interface Topology extends AutoCloseable {
+/** Which server serves a lock, now. As it stands, one serves all of them. Thread-safe. */
+public interface Topology extends AutoCloseable {
 
     /** @throws redis.clients.jedis.exceptions.JedisException if nobody could tell by the deadline */
     Node nodeOf(int slot, Deadline deadline);
 
-    /** Which of several servers served that slot when last looked: no I/O. */
-    String lane(int slot);
+    /** Which of several servers served that slot when last looked: no I/O. Empty if there is one, or none is known. */
+    default String serverOf(int slot) {
+        return "";
+    }
 
-    /** The server of a lane as {@link #lane} names it. */
-    Node nodeOfLane(String lane, Deadline deadline);
+    /** The server of that name, as {@link #serverOf} gives it. */
+    default Node node(String server, Deadline deadline) {
+        return nodeOf(0, deadline);
+    }
 
     /** Whether one script may touch locks of several slots. */
-    boolean spansSlots();
+    default boolean spansSlots() {
+        return true;
+    }
 
     /** All servers that take writes. */
-    List<Node> primaries(Deadline deadline);
+    default List<Node> primaries(Deadline deadline) {
+        return List.of(nodeOf(0, deadline));
+    }
 
     /** A request to this server failed, or was answered by one that is no longer, or not yet, a primary. */
     void suspect(Node node);
@@ -29,7 +37,7 @@ interface Topology extends AutoCloseable {
     boolean failsOver();
 
     /** Follows a redirection: for MOVED and all to come, for ASK this once. */
-    default Node redirected(JedisRedirectionException redirection) {
+    default Node follow(JedisRedirectionException redirection) {
         throw redirection;
     }
 

@@ -1,6 +1,7 @@
-package io.holdfast.redis;
+package io.holdfast.redis.script;
 
 import io.holdfast.Demand;
+import io.holdfast.redis.server.Node;
 import io.holdfast.spi.Ticket;
 import io.holdfast.spi.support.OriginText;
 import java.io.IOException;
@@ -9,8 +10,8 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
-import java.time.Duration;
 import java.util.HexFormat;
+import java.util.Locale;
 
 /**
  * The transitions of a lock, each one Lua script: {@code attempt.lua} and so on, on top of {@code lock.lua}.
@@ -18,7 +19,7 @@ import java.util.HexFormat;
  * <p>A script is made anew with every call, and most of what {@code lock.lua} makes serves what is rare. So the usual cases come
  * first and return before it.
  */
-enum Script {
+public enum Script {
     ATTEMPT("take-free.lua", "", "request.lua"),
     ENQUEUE("take-free.lua", "join-line.lua", "request.lua"),
     RENEW,
@@ -43,7 +44,7 @@ enum Script {
      * @param addition what it shares with some others beyond {@code lock.lua}, or empty
      */
     Script(String alone, String contended, String addition) {
-        String own = read(name().toLowerCase(java.util.Locale.ROOT) + ".lua");
+        String own = read(name().toLowerCase(Locale.ROOT) + ".lua");
         // The first line carries the script's flags and must stay first.
         int body = own.indexOf('\n') + 1;
         String all = own.substring(0, body)
@@ -65,7 +66,7 @@ enum Script {
         };
     }
 
-    byte[] text() {
+    public byte[] text() {
         return text;
     }
 
@@ -96,7 +97,7 @@ enum Script {
     }
 
     /** What attempt and enqueue take. */
-    static String[] demand(Ticket ticket, String channel) {
+    public static String[] demand(Ticket ticket, String channel) {
         Demand demand = ticket.demand();
         Demand.Permits permits = demand instanceof Demand.Permits some ? some : new Demand.Permits(1, 1);
         String mode = demand instanceof Demand.Permits ? "p" : demand instanceof Demand.Shared ? "s" : "x";
@@ -105,14 +106,9 @@ enum Script {
             mode,
             String.valueOf(permits.count()),
             String.valueOf(permits.total()),
-            micros(ticket.ttl()),
+            Micros.text(ticket.ttl()),
             channel,
             OriginText.write(ticket.origin())
         };
-    }
-
-    /** A time as scripts reckon. */
-    static String micros(Duration duration) {
-        return String.valueOf(duration.toNanos() / 1000);
     }
 }

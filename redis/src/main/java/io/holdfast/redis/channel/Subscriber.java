@@ -1,8 +1,10 @@
-package io.holdfast.redis;
+package io.holdfast.redis.channel;
 
+import io.holdfast.redis.server.Node;
+import io.holdfast.redis.server.Replies;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.StoreContext;
-import java.nio.charset.StandardCharsets;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.Consumer;
@@ -30,19 +32,27 @@ final class Subscriber implements AutoCloseable {
     private static final Duration FIRST_PAUSE = Duration.ofMillis(20);
     private static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
     /** How long a subscription under way is worth waiting for: it takes milliseconds, unless something is wrong. */
-    private static final Duration PATIENCE = Duration.ofSeconds(1);
+    private static final Duration WORTH_WAITING = Duration.ofSeconds(1);
 
     private final StoreContext context;
     private final Function<Deadline, Node> server;
     private final Consumer<Node> failed;
     private final Function<Connection, String> channel;
     private final Runnable subscribed;
-    private final Consumer<String> message;
-    private final Hearing hearing;
+    private final Consumer<String> receiver;
+    private final SubscriptionState state;
     private final Thread thread;
-    private volatile Node.@Nullable Line line;
+    private volatile @Nullable Connection open;
     private volatile StoreContext.@Nullable Alarm ping;
 
+    /**
+     * @param role what the thread is called for
+     * @param server finds the server, whenever it is subscribed to
+     * @param failed is told of a server to which the connection broke
+     * @param channel asks a server for the name of this client's channel there
+     * @param subscribed runs after every confirmed subscription
+     * @param receiver gets the messages
+     */
     Subscriber(
             StoreContext context,
             String role,
@@ -50,14 +60,14 @@ final class Subscriber implements AutoCloseable {
             Consumer<Node> failed,
             Function<Connection, String> channel,
             Runnable subscribed,
-            Consumer<String> message) {
+            Consumer<String> receiver) {
         this.context = context;
         this.server = server;
         this.failed = failed;
         this.channel = channel;
         this.subscribed = subscribed;
-        this.message = message;
-        this.hearing = new Hearing(context.time(), PATIENCE);
+        this.receiver = receiver;
+        this.state = new SubscriptionState(context.time(), WORTH_WAITING);
         this.thread = new Thread(this::run, "holdfast-" + context.clientName() + "-" + role);
         thread.setDaemon(true);
     }
@@ -66,25 +76,22 @@ final class Subscriber implements AutoCloseable {
         thread.start();
     }
 
-    Hearing hearing() {
-        return hearing;
+    SubscriptionState state() {
+        return state;
     }
 
     @Override
     public void close() {
-        hearing.end();
+        state.end();
         thread.interrupt();
-        StoreContext.Alarm alarm = ping;
-        if (alarm != null) {
-            alarm.cancel();
-        }
-        disconnect(line);
+        cancelPing();
+        disconnect();
     }
 
     private void run() {
         Duration pause = FIRST_PAUSE;
-        while (!hearing.isOver()) {
-            long roundBefore = hearing.round();
+        while (!state.isEnded()) {
+            long confirmedBefore = state.confirmations();
             boolean inTrouble = false;
             Node node = null;
             try {
@@ -93,24 +100,29 @@ final class Subscriber implements AutoCloseable {
             } catch (RuntimeException | Error e) {
                 // Of whatever kind: a client that no longer listens would lose every grant announced to it.
                 inTrouble = e instanceof Error;
-                if (!hearing.isOver()) {
-                    System.Logger.Level level = inTrouble ? System.Logger.Level.WARNING : System.Logger.Level.DEBUG;
-                    LOG.log(level, "a subscription broke; subscribing again", e);
-                    if (node != null) {
-                        failed.accept(node);
-                    }
-                }
+                report(node, e);
             }
             // Only a server that cannot be heard at all is left alone for longer: who does not listen is passed over.
-            boolean heard = hearing.round() > roundBefore;
-            pause = heard && !inTrouble ? FIRST_PAUSE : min(pause.multipliedBy(2), LONGEST_PAUSE);
+            boolean confirmed = state.confirmations() > confirmedBefore;
+            pause = confirmed && !inTrouble ? FIRST_PAUSE : min(pause.multipliedBy(2), LONGEST_PAUSE);
             rest(pause);
+        }
+    }
+
+    private void report(@Nullable Node node, Throwable trouble) {
+        if (!state.isEnded()) {
+            System.Logger.Level level =
+                    trouble instanceof Error ? System.Logger.Level.WARNING : System.Logger.Level.DEBUG;
+            LOG.log(level, "a subscription broke; subscribing again", trouble);
+            if (node != null) {
+                failed.accept(node);
+            }
         }
     }
 
     private void rest(Duration pause) {
         long until = context.time().nanoTime() + pause.toNanos();
-        while (!hearing.isOver() && until - context.time().nanoTime() > 0) {
+        while (!state.isEnded() && until - context.time().nanoTime() > 0) {
             context.time().parkUntil(this, until);
             // An interrupt is how close() hurries us; nobody else sends one.
             Thread.interrupted();
@@ -118,39 +130,36 @@ final class Subscriber implements AutoCloseable {
     }
 
     private void listen(Node node) {
-        Node.Line opened = node.open(Deadline.after(context.time(), CONNECT_TIMEOUT));
-        line = opened;
+        Node.LentConnection lent = node.open(Deadline.after(context.time(), CONNECT_TIMEOUT));
+        Connection connection = lent.connection();
+        open = connection;
         try {
-            if (hearing.isOver()) {
+            if (state.isEnded()) {
                 return;
             }
-            Connection connection = opened.connection();
             connection.setSoTimeout((int) SILENCE.toMillis());
             connection.sendCommand(Command.SUBSCRIBE, channel.apply(connection));
             Object reply = connection.getOne();
             schedulePing(connection);
-            while (!hearing.isOver()) {
+            while (!state.isEnded()) {
                 handle(reply);
                 reply = connection.getUnflushedObject();
             }
         } finally {
-            hearing.lose();
-            StoreContext.Alarm alarm = ping;
-            if (alarm != null) {
-                alarm.cancel();
-            }
-            line = null;
-            node.drop(opened);
+            state.lose();
+            cancelPing();
+            open = null;
+            node.drop(lent);
         }
     }
 
     private void handle(Object reply) {
         if (reply instanceof List<?> parts && parts.size() == 3) {
-            String kind = text(parts.get(0));
+            String kind = Replies.text(parts.get(0));
             if (kind.equals("message")) {
-                message.accept(text(parts.get(2)));
+                receiver.accept(Replies.text(parts.get(2)));
             } else if (kind.equals("subscribe")) {
-                hearing.begin();
+                state.confirm();
                 subscribed.run();
             }
         }
@@ -158,31 +167,36 @@ final class Subscriber implements AutoCloseable {
 
     private void schedulePing(Connection connection) {
         long at = context.time().nanoTime() + PING_EVERY.toNanos();
-        ping = context.timer()
-                .at(
-                        at,
-                        () -> context.background().execute(() -> {
-                            Node.Line current = line;
-                            if (!hearing.isOver() && current != null && current.connection() == connection) {
-                                try {
-                                    // Only this task writes on a subscribed connection; its answer is one more reply to
-                                    // skip.
-                                    connection.sendCommand(Command.PING);
-                                    // Flushes, and reads nothing: that is the listener's part.
-                                    connection.getMany(0);
-                                    schedulePing(connection);
-                                } catch (JedisException e) {
-                                    // The reader sees it too.
-                                }
-                            }
-                        }));
+        ping = context.timer().at(at, () -> context.background().execute(() -> ping(connection)));
     }
 
-    private static void disconnect(Node.@Nullable Line open) {
-        if (open != null) {
+    /** Only this task writes on a subscribed connection; the answer is one more reply for the listener to skip. */
+    private void ping(Connection connection) {
+        if (!state.isEnded() && open == connection) {
             try {
-                open.connection().forceDisconnect();
-            } catch (java.io.IOException | JedisException e) {
+                connection.sendCommand(Command.PING);
+                // Flushes, and reads nothing: that is the listener's part.
+                connection.getMany(0);
+                schedulePing(connection);
+            } catch (JedisException e) {
+                // The listener sees it too.
+            }
+        }
+    }
+
+    private void cancelPing() {
+        StoreContext.Alarm alarm = ping;
+        if (alarm != null) {
+            alarm.cancel();
+        }
+    }
+
+    private void disconnect() {
+        Connection connection = open;
+        if (connection != null) {
+            try {
+                connection.forceDisconnect();
+            } catch (IOException | JedisException e) {
                 // Broken is what it should be.
             }
         }
@@ -190,9 +204,5 @@ final class Subscriber implements AutoCloseable {
 
     private static Duration min(Duration a, Duration b) {
         return a.compareTo(b) < 0 ? a : b;
-    }
-
-    private static String text(Object part) {
-        return part instanceof byte[] bytes ? new String(bytes, StandardCharsets.UTF_8) : String.valueOf(part);
     }
 }

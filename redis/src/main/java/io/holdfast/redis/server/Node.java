@@ -1,10 +1,10 @@
-package io.holdfast.redis;
+package io.holdfast.redis.server;
 
 import io.holdfast.spi.Deadline;
 import redis.clients.jedis.Connection;
 
 /** One server, and the connections to it that requests share. Thread-safe. */
-interface Node extends AutoCloseable {
+public interface Node extends AutoCloseable {
 
     /** Who may have a connection when all shared ones are in use. */
     enum Urgency {
@@ -19,30 +19,30 @@ interface Node extends AutoCloseable {
      *
      * @param readTimeoutMillis what its owner had set; each request sets its own
      */
-    record Line(Connection connection, Urgency urgency, int readTimeoutMillis) {
+    record LentConnection(Connection connection, Urgency urgency, int readTimeoutMillis) {
 
-        Line(Connection connection, Urgency urgency) {
+        public LentConnection(Connection connection, Urgency urgency) {
             this(connection, urgency, connection.getSoTimeout());
         }
     }
 
-    /** Tells servers apart: the lane of the locks it serves. */
+    /** Tells servers apart, for programs and for people. */
     String id();
 
     /** @throws redis.clients.jedis.exceptions.JedisException if there is none by the deadline: nothing was sent */
-    Line borrow(Urgency urgency, Deadline deadline);
+    LentConnection borrow(Urgency urgency, Deadline deadline);
 
-    /** For a line whose last reply was read in full. */
-    void giveBack(Line line);
+    /** For one whose last reply was read in full. */
+    void giveBack(LentConnection lent);
 
-    /** For a line that failed, or whose reply was not read. */
-    void drop(Line line);
+    /** For one that failed, or whose reply was not read. */
+    void drop(LentConnection lent);
 
     /** Closes the idle connections: one broke, so the others probably did too. */
-    void forgetIdle();
+    void closeIdle();
 
-    /** A line of one's own, to be ended with {@link #drop}. */
-    Line open(Deadline deadline);
+    /** A connection of one's own, to be ended with {@link #drop}. */
+    LentConnection open(Deadline deadline);
 
     @Override
     void close();
