@@ -10,6 +10,8 @@ public interface DistributedReadWriteLock {
 
     String name();
 
+    LockOptions options();
+
     DistributedLock readLock();
 
     DistributedLock writeLock();

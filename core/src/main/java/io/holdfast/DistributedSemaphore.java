@@ -10,6 +10,8 @@ public interface DistributedSemaphore extends Acquirable<Lease> {
 
     String name();
 
+    LockOptions options();
+
     /** How many permits there are in all. */
     int total();
 

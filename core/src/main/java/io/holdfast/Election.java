@@ -16,6 +16,8 @@ public interface Election extends AutoCloseable {
 
     String name();
 
+    LockOptions options();
+
     /** Waits until elected; returns the epoch. Returns at once if this election already leads. */
     long campaign() throws InterruptedException;
 

@@ -1,5 +1,6 @@
 package io.holdfast;
 
+import java.time.Duration;
 import java.util.List;
 
 /**
@@ -62,6 +63,13 @@ public interface Holdfast extends AutoCloseable {
 
     /** The locks the store knows whose names start with {@code prefix}, in order of name. */
     List<LockView> locks(String prefix);
+
+    /**
+     * Connects if need be and asks the server once, within that time.
+     *
+     * @throws StoreUnavailableException saying what kept it from answering
+     */
+    void ping(Duration maxWait);
 
     LockAdministration administration();
 

@@ -19,10 +19,17 @@ public interface Lease extends Hold {
     long token();
 
     /**
-     * Makes the lease valid for at least {@code atLeast} from now. Never shortens it.
+     * What the store itself calls the grant: an etcd revision, a ZooKeeper czxid, the number in a database row. Use it when
+     * foreign clients check the same fence. Leases handed on inside this client share it, so it is no fence between those:
+     * {@link #token} is this times 1,024 plus a local number.
+     */
+    long storeToken();
+
+    /**
+     * Makes the lease valid for at least {@code atLeast} from now, and returns for how long it is. Never shortens it.
      *
      * @throws LeaseLostException if it is lost already
      * @throws UnknownOutcomeException if the store did not answer; the lease is then valid as long as before
      */
-    void extend(Duration atLeast);
+    Duration extend(Duration atLeast);
 }

@@ -11,8 +11,29 @@ public sealed interface LockEvent {
     /** An acquisition began. */
     record Requested(String name, Demand demand) implements LockEvent {}
 
-    /** An acquisition ended without a lease: taken, timed out, cancelled, interrupted or failed. */
-    record Unsuccessful(String name, String why, Duration waited) implements LockEvent {}
+    /**
+     * An acquisition ended without a lease.
+     *
+     * @param outcome how
+     * @param detail the same for people
+     */
+    record Unsuccessful(String name, Outcome outcome, String detail, Duration waited) implements LockEvent {}
+
+    /** How an acquisition ended without a lease. */
+    enum Outcome {
+        /** The lock was taken when it was asked for the last time. */
+        TAKEN,
+        /** The lock stayed taken for as long as the caller would wait. */
+        TIMED_OUT,
+        /** The caller cancelled its future, or completed it in another way. */
+        CANCELLED,
+        /** The waiting thread was interrupted. */
+        INTERRUPTED,
+        /** The client was closed. */
+        CLOSED,
+        /** The store could not be asked, or something went wrong. */
+        FAILED
+    }
 
     /** A lease was granted by the store. */
     record Granted(String name, long token, Duration waited) implements LockEvent {}

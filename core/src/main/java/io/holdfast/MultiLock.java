@@ -7,4 +7,6 @@ public interface MultiLock extends Acquirable<MultiLease> {
 
     /** The locks in the order they are taken. */
     List<String> names();
+
+    LockOptions options();
 }

@@ -2,13 +2,12 @@ package io.holdfast.file;
 
 import io.holdfast.Demand;
 import io.holdfast.LockView.Origin;
-import io.holdfast.spi.Grant;
 import io.holdfast.spi.OwnerId;
-import io.holdfast.spi.Request;
+import io.holdfast.spi.Ticket;
 import java.time.Duration;
 
 /**
- * One line of a lock's table: a ticket, a holder, or what a holder left lingering. Immutable.
+ * One row of a lock's table: a waiting ticket, a holder, or what a holder left lingering. Immutable.
  *
  * @param life names the proof that the process lives, see {@link ProofOfLife}
  * @param ttlNanos for how long the last extension was
@@ -35,18 +34,18 @@ record Entry(
         LINGERING
     }
 
-    static Entry waiting(Request request, String life, long nowNanos) {
-        long ttl = request.ttl().toNanos();
+    static Entry waiting(Ticket ticket, String life, long nowNanos) {
+        long ttl = ticket.ttl().toNanos();
         return new Entry(
                 State.WAITING,
-                request.owner(),
-                request.demand(),
+                ticket.owner(),
+                ticket.demand(),
                 life,
                 ttl,
                 nowNanos + ttl,
                 0,
                 System.currentTimeMillis(),
-                request.origin());
+                ticket.origin());
     }
 
     Entry granted(long newToken) {
@@ -72,9 +71,15 @@ record Entry(
         return new Entry(state, owner, demand, life, forNanos, nowNanos + forNanos, token, sinceMillis, origin);
     }
 
-    /** Its base is when it was last extended. */
-    Grant grant(Request request) {
-        return new Grant(request, token, Duration.ofNanos(ttlNanos), expiresNanos - ttlNanos);
+    /** Tells its ticket how it stands. Its base is when it was last extended. */
+    void report(Ticket ticket) {
+        Duration ttl = Duration.ofNanos(ttlNanos);
+        long baseNanos = expiresNanos - ttlNanos;
+        if (state == State.HELD) {
+            ticket.granted(token, ttl, baseNanos);
+        } else {
+            ticket.waiting(ttl, baseNanos);
+        }
     }
 
     boolean isExpired(long nowNanos) {

@@ -1,27 +1,19 @@
 package io.holdfast.file;
 
-import io.holdfast.Demand;
-import io.holdfast.LeaseLostException;
 import io.holdfast.LockException;
 import io.holdfast.LockView;
+import io.holdfast.LossReason;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.file.Entry.State;
 import io.holdfast.spi.AdministeredStore;
-import io.holdfast.spi.Answer;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.DowngradingStore;
-import io.holdfast.spi.Grant;
-import io.holdfast.spi.OwnerId;
-import io.holdfast.spi.QueueingStore;
+import io.holdfast.spi.Refusal;
 import io.holdfast.spi.ReleaseAnswer;
-import io.holdfast.spi.RenewalAnswer;
-import io.holdfast.spi.RenewalRequest;
-import io.holdfast.spi.Request;
 import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.StoreFactory;
 import io.holdfast.spi.StoreTraits;
 import io.holdfast.spi.Ticket;
-import io.holdfast.spi.TicketListener;
 import io.holdfast.spi.TimeSource;
 import io.holdfast.spi.TokenRaisingStore;
 import io.holdfast.spi.Withdrawal;
@@ -31,14 +23,15 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalInt;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Function;
+import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -47,7 +40,7 @@ import org.jspecify.annotations.Nullable;
  * <p>A killed process frees its locks at once, a stopped one when their ttl is over. How that works is told in
  * {@link LockFile}. Thread-safe. Clients in one JVM may share a directory.
  */
-public final class FileStore implements QueueingStore, DowngradingStore, AdministeredStore, TokenRaisingStore {
+public final class FileStore implements DowngradingStore, AdministeredStore, TokenRaisingStore {
 
     private static final System.Logger LOG = System.getLogger(FileStore.class.getName());
     /** What an error is about that is not about one lock. */
@@ -79,129 +72,114 @@ public final class FileStore implements QueueingStore, DowngradingStore, Adminis
     }
 
     @Override
-    public Answer attempt(Request request, Deadline deadline) {
-        Answer answer = change(request.name(), deadline, (table, now) -> {
-            ProofOfLife life = life();
-            Entry entry = Entry.waiting(request, life.id(), now);
-            if (!table.tryAppend(entry, life::isDead)) {
-                return refusal(table, now);
+    public Optional<Refusal> request(Ticket ticket, Mode mode, Deadline deadline) {
+        holders.add(ticket);
+        boolean lives = false;
+        try {
+            Optional<Refusal> refusal = mode == Mode.TRY ? tryNow(ticket, deadline) : enqueue(ticket, deadline);
+            lives = refusal.isEmpty();
+            return refusal;
+        } finally {
+            if (lives) {
+                poller.wake();
+            } else {
+                holders.remove(ticket);
             }
-            return new Answer.Granted(table.get(table.entries().size() - 1).grant(request));
-        });
-        if (answer instanceof Answer.Granted granted) {
-            hold(granted.grant());
         }
-        return answer;
     }
 
-    private static Answer refusal(Table table, long now) {
+    /** What is granted counts only once the file is written, so the ticket is told afterwards. */
+    private Optional<Refusal> tryNow(Ticket ticket, Deadline deadline) {
+        AtomicReference<@Nullable Entry> granted = new AtomicReference<>();
+        Optional<Refusal> refusal = change(ticket.name(), deadline, (table, now) -> {
+            ProofOfLife life = life();
+            if (!table.tryAppend(Entry.waiting(ticket, life.id(), now), life::isDead)) {
+                return Optional.of(refusal(table, now));
+            }
+            granted.set(table.get(table.entries().size() - 1));
+            return Optional.empty();
+        });
+        Entry entry = granted.get();
+        if (entry != null) {
+            entry.report(ticket);
+        }
+        return refusal;
+    }
+
+    private static Refusal refusal(Table table, long now) {
         Entry first = table.get(0);
         Optional<Duration> left = table.entries().stream()
                 .filter(entry -> entry.state() != State.WAITING)
                 .map(entry -> Duration.ofNanos(entry.expiresNanos() - now))
                 .min(Comparator.naturalOrder());
-        return new Answer.Refused(left, "held by " + first.origin());
+        return new Refusal(left, "held by " + first.origin());
     }
 
-    @Override
-    public Answer enqueue(Request request, TicketListener listener, Deadline deadline) {
-        LockDirectory open = directory(request.name());
-        LockFile file = open.borrow(request.name());
-        poller.expect(request.owner(), file);
-        boolean waits = false;
+    private Optional<Refusal> enqueue(Ticket ticket, Deadline deadline) {
+        LockDirectory open = directory(ticket.name());
+        LockFile file = open.borrow(ticket.name());
         try {
-            Entry entry = file.enqueue(request, new Told(request.owner(), listener), time, deadline);
-            waits = entry.state() == State.WAITING;
-            if (waits) {
-                poller.watch(file);
-                Duration ttl = Duration.ofNanos(entry.ttlNanos());
-                return new Answer.Queued(new Ticket(request, ttl, entry.expiresNanos() - entry.ttlNanos()));
+            file.enqueue(ticket, time, deadline);
+            if (ticket.state() == Ticket.State.WAITING) {
+                poller.watch(ticket, file);
             }
-            Grant grant = entry.grant(request);
-            hold(grant);
-            return new Answer.Granted(grant);
+            return Optional.empty();
         } finally {
-            if (!waits) {
-                poller.forget(request.owner());
-            }
             open.giveBack(file);
         }
     }
 
-    /** Keeps the books when a ticket ends, then passes the word on. */
-    private final class Told implements TicketListener {
-        private final OwnerId owner;
-        private final TicketListener listener;
-
-        Told(OwnerId owner, TicketListener listener) {
-            this.owner = owner;
-            this.listener = listener;
-        }
-
-        @Override
-        public void granted(Grant grant) {
-            poller.forget(owner);
-            hold(grant);
-            listener.granted(grant);
-        }
-
-        @Override
-        public void lost(String reason) {
-            poller.forget(owner);
-            listener.lost(reason);
-        }
-    }
-
-    private void hold(Grant grant) {
-        holders.add(grant);
-        poller.wake();
-    }
-
     @Override
-    public List<RenewalAnswer> renew(List<RenewalRequest> renewals, Deadline deadline) {
-        Map<String, List<Integer>> byLock = new LinkedHashMap<>();
-        for (int i = 0; i < renewals.size(); i++) {
-            String name = renewals.get(i).claim().request().name();
-            byLock.computeIfAbsent(name, any -> new ArrayList<>()).add(i);
-        }
-        RenewalAnswer[] answers = new RenewalAnswer[renewals.size()];
-        byLock.forEach((name, indexes) -> {
-            try {
-                change(name, deadline, (table, now) -> {
-                    for (int i : indexes) {
-                        answers[i] = extend(table, renewals.get(i), now);
+    public void renew(List<Ticket> tickets, Deadline deadline) {
+        tickets.stream()
+                .collect(Collectors.groupingBy(Ticket::name, LinkedHashMap::new, Collectors.toList()))
+                .forEach((name, sameLock) -> {
+                    try {
+                        extend(name, sameLock, Ticket::ttl, deadline);
+                    } catch (LockException e) {
+                        sameLock.forEach(ticket -> ticket.failing(e));
                     }
-                    return table;
                 });
-            } catch (LockException e) {
-                indexes.forEach(i -> answers[i] = new RenewalAnswer.Unsettled(e));
-            }
-        });
-        return Arrays.asList(answers);
-    }
-
-    private RenewalAnswer extend(Table table, RenewalRequest renewal, long now) {
-        OwnerId owner = renewal.claim().request().owner();
-        OptionalInt at = table.find(owner);
-        if (at.isEmpty()) {
-            holders.remove(owner);
-            return new RenewalAnswer.Gone(
-                    "its entry is not in the lock's file any more: it expired or was released" + " by force");
-        }
-        Entry extended = table.get(at.getAsInt()).extended(now, renewal.ttl().toNanos());
-        table.replace(at.getAsInt(), extended);
-        holders.extend(owner, extended.expiresNanos());
-        return new RenewalAnswer.Extended(now, Duration.ofNanos(extended.expiresNanos() - now));
     }
 
     @Override
-    public ReleaseAnswer release(Grant grant, Duration linger, Deadline deadline) {
-        OwnerId owner = grant.request().owner();
+    public void extend(Ticket ticket, Duration ttl, Deadline deadline) {
+        extend(ticket.name(), List.of(ticket), any -> ttl, deadline);
+    }
+
+    /** The tickets are told once the file is written. */
+    private void extend(String name, List<Ticket> sameLock, Function<Ticket, Duration> ttl, Deadline deadline) {
+        List<Runnable> reports = change(
+                name,
+                deadline,
+                (table, now) -> sameLock.stream()
+                        .map(ticket -> extend(table, ticket, ttl.apply(ticket), now))
+                        .toList());
+        reports.forEach(Runnable::run);
+    }
+
+    private Runnable extend(Table table, Ticket ticket, Duration ttl, long now) {
+        OptionalInt at = table.find(ticket.owner());
+        if (at.isEmpty()) {
+            return () -> {
+                holders.remove(ticket);
+                ticket.gone(
+                        LossReason.GONE,
+                        "its entry is not in the lock's file any more: it expired or was released by force");
+            };
+        }
+        Entry extended = table.get(at.getAsInt()).extended(now, ttl.toNanos());
+        table.replace(at.getAsInt(), extended);
+        return () -> extended.report(ticket);
+    }
+
+    @Override
+    public ReleaseAnswer release(Ticket ticket, Duration linger, Deadline deadline) {
         // First, so that it is not taken for released by force.
-        holders.remove(owner);
-        return change(grant.request().name(), deadline, (table, now) -> {
-            OptionalInt at = table.find(owner);
-            if (at.isEmpty() || !table.get(at.getAsInt()).isHeldBy(owner)) {
+        holders.remove(ticket);
+        return change(ticket.name(), deadline, (table, now) -> {
+            OptionalInt at = table.find(ticket.owner());
+            if (at.isEmpty() || !table.get(at.getAsInt()).isHeldBy(ticket.owner())) {
                 return ReleaseAnswer.NOT_HELD;
             }
             if (linger.isZero() || linger.isNegative()) {
@@ -214,17 +192,14 @@ public final class FileStore implements QueueingStore, DowngradingStore, Adminis
     }
 
     @Override
-    public Withdrawal withdraw(Request request, Deadline deadline) {
-        OwnerId owner = request.owner();
-        LockDirectory open = directory(request.name());
-        LockFile file = open.borrow(request.name());
+    public Withdrawal withdraw(Ticket ticket, Deadline deadline) {
+        holders.remove(ticket);
+        LockDirectory open = directory(ticket.name());
+        LockFile file = open.borrow(ticket.name());
         try {
-            // First, so that the listener stays silent even if the file cannot be had.
-            file.forget(owner);
-            poller.forget(owner);
-            holders.remove(owner);
+            file.forget(ticket.owner());
             return file.change(time, deadline, (table, now) -> {
-                OptionalInt at = table.find(owner);
+                OptionalInt at = table.find(ticket.owner());
                 at.ifPresent(table::remove);
                 return at.isPresent() ? Withdrawal.REMOVED : Withdrawal.NOT_FOUND;
             });
@@ -234,21 +209,20 @@ public final class FileStore implements QueueingStore, DowngradingStore, Adminis
     }
 
     @Override
-    public Grant downgrade(Grant exclusive, Deadline deadline) {
-        Request old = exclusive.request();
-        return change(old.name(), deadline, (table, now) -> {
-            OptionalInt at = table.find(old.owner());
-            if (at.isEmpty() || !table.get(at.getAsInt()).isHeldBy(old.owner())) {
-                throw new LeaseLostException(
-                        old.name(),
-                        exclusive.token() << Table.HANDOFF_BITS,
-                        "its entry is not in the lock's file any more");
+    public void downgrade(Ticket exclusive, Deadline deadline) {
+        boolean done = change(exclusive.name(), deadline, (table, now) -> {
+            OptionalInt at = table.find(exclusive.owner());
+            if (at.isEmpty() || !table.get(at.getAsInt()).isHeldBy(exclusive.owner())) {
+                return false;
             }
-            Entry shared = table.get(at.getAsInt()).shared();
-            table.replace(at.getAsInt(), shared);
-            Request request = new Request(old.name(), old.owner(), Demand.shared(), old.ttl(), old.origin());
-            return shared.grant(request);
+            table.replace(at.getAsInt(), table.get(at.getAsInt()).shared());
+            return true;
         });
+        if (done) {
+            exclusive.downgraded();
+        } else {
+            exclusive.gone(LossReason.GONE, "its entry is not in the lock's file any more");
+        }
     }
 
     @Override
@@ -264,24 +238,37 @@ public final class FileStore implements QueueingStore, DowngradingStore, Adminis
     }
 
     @Override
-    public List<LockView> views(String prefix, Deadline deadline) {
+    public Page views(String prefix, Optional<String> after, int limit, Deadline deadline) {
         List<LockView> views = new ArrayList<>();
         for (String lock : locks(prefix)) {
-            try {
-                LockView view = view(lock, deadline);
-                if (view.isHeld() || !view.waiters().isEmpty()) {
-                    views.add(view);
-                }
-            } catch (StoreUnavailableException e) {
-                if (!(e.getCause() instanceof CorruptFileException)) {
-                    throw e;
-                }
-                // One bad file shall not hide all others.
-                LOG.log(System.Logger.Level.WARNING, e.getMessage());
+            if (after.isPresent() && lock.compareTo(after.get()) <= 0) {
+                continue;
             }
+            if (views.size() == limit) {
+                return new Page(views, Optional.of(views.get(limit - 1).name()));
+            }
+            viewUnlessCorrupt(lock, deadline).ifPresent(views::add);
         }
-        views.sort(Comparator.comparing(LockView::name));
-        return views;
+        return new Page(views, Optional.empty());
+    }
+
+    /** Empty if it is free. One bad file shall not hide all others. */
+    private Optional<LockView> viewUnlessCorrupt(String lock, Deadline deadline) {
+        try {
+            return Optional.of(view(lock, deadline))
+                    .filter(view -> view.isHeld() || !view.waiters().isEmpty());
+        } catch (StoreUnavailableException e) {
+            if (!(e.getCause() instanceof CorruptFileException)) {
+                throw e;
+            }
+            LOG.log(System.Logger.Level.WARNING, e.getMessage());
+            return Optional.empty();
+        }
+    }
+
+    @Override
+    public void ping(Deadline deadline) {
+        directory(ALL_LOCKS);
     }
 
     @Override
@@ -369,7 +356,7 @@ public final class FileStore implements QueueingStore, DowngradingStore, Adminis
 
     private List<String> locks(String prefix) {
         try {
-            return directory(ALL_LOCKS).locks(prefix);
+            return directory(ALL_LOCKS).locks(prefix).stream().sorted().toList();
         } catch (IOException e) {
             throw unavailable(ALL_LOCKS, e);
         }

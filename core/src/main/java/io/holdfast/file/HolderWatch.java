@@ -2,14 +2,13 @@ package io.holdfast.file;
 
 import io.holdfast.LossReason;
 import io.holdfast.spi.Deadline;
-import io.holdfast.spi.Grant;
-import io.holdfast.spi.OwnerId;
 import io.holdfast.spi.StoreContext;
+import io.holdfast.spi.Ticket;
 import java.io.IOException;
 import java.time.Duration;
-import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 
@@ -24,41 +23,33 @@ final class HolderWatch implements TicketPoller.ForceWatch {
 
     private final Supplier<Optional<LockDirectory>> directory;
     private final StoreContext context;
-    private final Map<OwnerId, Held> held = new ConcurrentHashMap<>();
+    private final Set<Ticket> tickets = ConcurrentHashMap.newKeySet();
     /** Only the looking thread uses it. */
     private OptionalLong lastCount = OptionalLong.empty();
-
-    private record Held(String lock, long expiresNanos) {}
 
     HolderWatch(Supplier<Optional<LockDirectory>> directory, StoreContext context) {
         this.directory = directory;
         this.context = context;
     }
 
-    void add(Grant grant) {
-        held.put(
-                grant.request().owner(),
-                new Held(grant.request().name(), grant.baseNanos() + grant.ttl().toNanos()));
+    /** From before its request until it is given back or its loss was told. */
+    void add(Ticket ticket) {
+        tickets.add(ticket);
     }
 
-    void extend(OwnerId owner, long expiresNanos) {
-        held.computeIfPresent(owner, (any, old) -> new Held(old.lock(), expiresNanos));
-    }
-
-    void remove(OwnerId owner) {
-        held.remove(owner);
+    void remove(Ticket ticket) {
+        tickets.remove(ticket);
     }
 
     @Override
     public boolean isNeeded() {
-        return !held.isEmpty();
+        return !tickets.isEmpty();
     }
 
     @Override
     public void look() {
-        long now = context.time().nanoTime();
         // Who let a lease run out may never come back to release it.
-        held.values().removeIf(grant -> grant.expiresNanos() - now <= 0);
+        tickets.removeIf(ticket -> ticket.state() == Ticket.State.ENDED);
         directory.get().ifPresent(this::lookIn);
     }
 
@@ -66,7 +57,9 @@ final class HolderWatch implements TicketPoller.ForceWatch {
         try {
             OptionalLong count = open.lookForForces();
             if (count.isPresent() && !count.equals(lastCount)) {
-                held.forEach((owner, grant) -> lookFor(owner, grant, open));
+                tickets.stream()
+                        .filter(ticket -> ticket.state() == Ticket.State.HELD)
+                        .forEach(ticket -> lookFor(ticket, open));
                 lastCount = count;
             }
         } catch (IOException | RuntimeException e) {
@@ -75,14 +68,17 @@ final class HolderWatch implements TicketPoller.ForceWatch {
         }
     }
 
-    private void lookFor(OwnerId owner, Held grant, LockDirectory open) {
-        LockFile file = open.borrow(grant.lock());
+    private void lookFor(Ticket ticket, LockDirectory open) {
+        LockFile file = open.borrow(ticket.name());
         try {
             Deadline soon = Deadline.after(context.time(), LOOK_PATIENCE);
             boolean isThere = file.change(
-                    context.time(), soon, (table, now) -> table.find(owner).isPresent());
-            if (!isThere && held.remove(owner) != null) {
-                context.losses().lost(owner, LossReason.FORCED, "an administrator released the lock by force");
+                    context.time(),
+                    soon,
+                    (table, now) -> table.find(ticket.owner()).isPresent());
+            if (!isThere) {
+                tickets.remove(ticket);
+                ticket.gone(LossReason.FORCED, "an administrator released the lock by force");
             }
         } finally {
             open.giveBack(file);

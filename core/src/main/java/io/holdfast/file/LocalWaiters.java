@@ -1,93 +1,78 @@
 package io.holdfast.file;
 
+import io.holdfast.LossReason;
 import io.holdfast.file.Entry.State;
 import io.holdfast.spi.OwnerId;
-import io.holdfast.spi.Request;
-import io.holdfast.spi.TicketListener;
+import io.holdfast.spi.Ticket;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** The tickets of this JVM for one lock, with whom to tell how they end. Not thread-safe. */
+/** The tickets of this JVM that wait for one lock. Not thread-safe. */
 final class LocalWaiters {
 
-    private static final System.Logger LOG = System.getLogger(FileStore.class.getName());
-
-    private final Map<OwnerId, Waiter> waiters = new LinkedHashMap<>();
-
-    private record Waiter(Request request, TicketListener listener) {}
+    private final Map<OwnerId, Ticket> waiting = new LinkedHashMap<>();
 
     boolean isEmpty() {
-        return waiters.isEmpty();
+        return waiting.isEmpty();
     }
 
-    void add(Request request, TicketListener listener) {
-        waiters.put(request.owner(), new Waiter(request, listener));
+    void add(Ticket ticket) {
+        waiting.put(ticket.owner(), ticket);
     }
 
     void forget(OwnerId owner) {
-        waiters.remove(owner);
+        waiting.remove(owner);
     }
 
     void forgetAll() {
-        waiters.clear();
+        waiting.clear();
     }
 
     /** Tells those who were let in, and those who are not in the table any more. */
     void tell(Table table) {
-        if (waiters.isEmpty()) {
+        if (waiting.isEmpty()) {
             return;
         }
-        int inLine = 0;
+        int queued = 0;
         for (Entry entry : table.entries()) {
-            Waiter waiter = waiters.get(entry.owner());
-            if (waiter != null && entry.state() == State.HELD) {
-                waiters.remove(entry.owner());
-                tell(() -> waiter.listener().granted(entry.grant(waiter.request())));
-            } else if (waiter != null) {
-                inLine++;
+            Ticket ticket = waiting.get(entry.owner());
+            if (ticket != null && entry.state() == State.HELD) {
+                waiting.remove(entry.owner());
+                entry.report(ticket);
+            } else if (ticket != null) {
+                queued++;
             }
         }
-        if (inLine < waiters.size()) {
-            waiters.keySet().stream()
-                    .filter(owner -> table.find(owner).isEmpty())
+        if (queued < waiting.size()) {
+            waiting.values().stream()
+                    .filter(ticket -> table.find(ticket.owner()).isEmpty())
                     .toList()
-                    .forEach(owner -> lose(
-                            owner,
-                            "its place in line is gone: no heartbeat for its ttl, or the lock's"
-                                    + " file was deleted"));
+                    .forEach(
+                            ticket -> lose(
+                                    ticket,
+                                    "its place in the queue is gone: no heartbeat for its ttl, or the lock's file was deleted"));
         }
     }
 
     void loseAll(String reason) {
-        List.copyOf(waiters.keySet()).forEach(owner -> lose(owner, reason));
+        List.copyOf(waiting.values()).forEach(ticket -> lose(ticket, reason));
     }
 
-    private void lose(OwnerId owner, String reason) {
-        Waiter waiter = waiters.remove(owner);
-        if (waiter != null) {
-            tell(() -> waiter.listener().lost(reason));
-        }
-    }
-
-    /** Whoever changes the table must not fail because somebody else's listener does. */
-    private static void tell(Runnable word) {
-        try {
-            word.run();
-        } catch (RuntimeException | Error e) {
-            LOG.log(System.Logger.Level.ERROR, "a ticket's listener failed", e);
-        }
+    private void lose(Ticket ticket, String reason) {
+        waiting.remove(ticket.owner());
+        ticket.gone(LossReason.GONE, reason);
     }
 
     /** How many in the table wait ahead of the first of these. */
-    int firstPlace(Table table) {
-        int place = 0;
+    int firstPosition(Table table) {
+        int position = 0;
         for (Entry entry : table.entries()) {
-            if (waiters.containsKey(entry.owner())) {
-                return place;
+            if (waiting.containsKey(entry.owner())) {
+                return position;
             }
-            place += entry.state() == State.WAITING ? 1 : 0;
+            position += entry.state() == State.WAITING ? 1 : 0;
         }
-        return place;
+        return position;
     }
 }

@@ -8,8 +8,7 @@ import io.holdfast.UnknownOutcomeException;
 import io.holdfast.file.Entry.State;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.OwnerId;
-import io.holdfast.spi.Request;
-import io.holdfast.spi.TicketListener;
+import io.holdfast.spi.Ticket;
 import io.holdfast.spi.TimeSource;
 import java.io.IOException;
 import java.io.RandomAccessFile;
@@ -228,25 +227,25 @@ final class LockFile {
         return now;
     }
 
-    /** Takes a place in line, or the lock if nobody is ahead; if it is a place, the listener hears how it ends. */
-    Entry enqueue(Request request, TicketListener listener, TimeSource time, Deadline deadline) {
+    /** Takes the lock if nobody is ahead, else a place in the queue, and tells the ticket so and what becomes of it. */
+    void enqueue(Ticket ticket, TimeSource time, Deadline deadline) {
         takeMutex(deadline);
         try {
             Entry entry = change(time, deadline, (table, now) -> {
-                table.append(Entry.waiting(request, directory.life().id(), now));
+                table.append(Entry.waiting(ticket, directory.life().id(), now));
                 table.letIn(isDead);
                 return table.get(table.entries().size() - 1);
             });
+            entry.report(ticket);
             if (entry.state() == State.WAITING) {
-                waiters.add(request, listener);
+                waiters.add(ticket);
             }
-            return entry;
         } finally {
             mutex.unlock();
         }
     }
 
-    /** After this the listener of that ticket is not called. */
+    /** Nobody waits for that ticket any more. */
     void forget(OwnerId owner) {
         mutex.lock();
         try {
@@ -278,7 +277,7 @@ final class LockFile {
                 change(time, Deadline.after(time, LOOK_PATIENCE), (table, now) -> table);
             }
             Table now = known;
-            return new Look(now != before, now == null ? 0 : waiters.firstPlace(now));
+            return new Look(now != before, now == null ? 0 : waiters.firstPosition(now));
         } catch (IOException | LockException e) {
             if (e.getCause() instanceof BusyException) {
                 return new Look(false, 0);
@@ -320,7 +319,7 @@ final class LockFile {
                 .anyMatch(entry -> entry.isExpired(nowNanos) || (entry.state() == State.HELD && life.isDead(entry)));
         boolean again = untidySince.equals(OptionalLong.of(table.generation()));
         untidySince = untidy ? OptionalLong.of(table.generation()) : OptionalLong.empty();
-        return untidy && (again || waiters.firstPlace(table) == 0);
+        return untidy && (again || waiters.firstPosition(table) == 0);
     }
 
     /** Unlinks the file if nothing was in it for that long. */

@@ -21,9 +21,6 @@ import java.util.function.Predicate;
  */
 final class Table {
 
-    /** A token as users see it has room for the numbers of local handoffs. */
-    static final int HANDOFF_BITS = 10;
-
     private final long generation;
     private final List<Entry> entries;
     private long lastToken;
@@ -165,7 +162,7 @@ final class Table {
                 waiters.add(new LockView.Waiter(origin, entry.demand(), since));
             } else {
                 Optional<Duration> left = Optional.of(Duration.ofNanos(entry.expiresNanos() - nowNanos));
-                holders.add(new LockView.Holder(origin, entry.demand(), entry.token() << HANDOFF_BITS, since, left));
+                holders.add(new LockView.Holder(origin, entry.demand(), Optional.of(entry.token()), since, left));
             }
         }
         return new LockView(lock, holders, waiters);

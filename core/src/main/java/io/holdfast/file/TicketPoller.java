@@ -1,6 +1,6 @@
 package io.holdfast.file;
 
-import io.holdfast.spi.OwnerId;
+import io.holdfast.spi.Ticket;
 import io.holdfast.spi.TimeSource;
 import java.time.Duration;
 import java.util.HashMap;
@@ -33,7 +33,7 @@ final class TicketPoller {
     private final TimeSource time;
     private final ForceWatch forces;
     private final Thread thread;
-    private final Map<OwnerId, LockFile> tickets = new ConcurrentHashMap<>();
+    private final Map<Ticket, LockFile> tickets = new ConcurrentHashMap<>();
     /** Where somebody has just begun to wait. */
     private final Set<LockFile> news = ConcurrentHashMap.newKeySet();
     /** Only the thread uses it. */
@@ -67,20 +67,12 @@ final class TicketPoller {
         thread.setDaemon(true);
     }
 
-    /** To be called before the ticket is taken, so that it can be let in at any moment after. */
-    void expect(OwnerId owner, LockFile file) {
-        tickets.put(owner, file);
-    }
-
-    /** The ticket has to wait indeed. */
-    void watch(LockFile file) {
+    /** The ticket has to wait: from now on its file is looked at until it waits no more. */
+    void watch(Ticket ticket, LockFile file) {
+        tickets.put(ticket, file);
         news.add(file);
         startOnce();
         LockSupport.unpark(thread);
-    }
-
-    void forget(OwnerId owner) {
-        tickets.remove(owner);
     }
 
     /** There is something to watch over again. */
@@ -95,7 +87,7 @@ final class TicketPoller {
     void close() {
         closed = true;
         LockSupport.unpark(thread);
-        tickets.forEach((owner, file) -> file.forget(owner));
+        tickets.forEach((ticket, file) -> file.forget(ticket.owner()));
     }
 
     private void startOnce() {
@@ -146,6 +138,7 @@ final class TicketPoller {
      * heartbeat.
      */
     private void refreshPaces(long now) {
+        tickets.keySet().removeIf(ticket -> ticket.state() != Ticket.State.WAITING);
         Set<LockFile> files = new HashSet<>(tickets.values());
         paces.keySet().retainAll(files);
         for (LockFile file : files) {

@@ -2,24 +2,22 @@ package io.holdfast.memory;
 
 import io.holdfast.LockView;
 import io.holdfast.spi.AdministeredStore;
-import io.holdfast.spi.Answer;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.DowngradingStore;
-import io.holdfast.spi.Grant;
-import io.holdfast.spi.QueueingStore;
+import io.holdfast.spi.Refusal;
 import io.holdfast.spi.ReleaseAnswer;
-import io.holdfast.spi.RenewalAnswer;
-import io.holdfast.spi.RenewalRequest;
-import io.holdfast.spi.Request;
 import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.StoreFactory;
 import io.holdfast.spi.StoreTraits;
-import io.holdfast.spi.TicketListener;
+import io.holdfast.spi.Ticket;
 import io.holdfast.spi.TokenRaisingStore;
 import io.holdfast.spi.Withdrawal;
+import io.holdfast.spi.support.EarliestAlarm;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * Locks in this JVM's memory: {@code memory:name} is shared by all clients that name it, {@code memory:} is one
@@ -27,14 +25,19 @@ import java.util.List;
  *
  * <p>Thread-safe. Leases expire by the clock, the queue is first come, first served.
  */
-public final class MemoryStore implements QueueingStore, DowngradingStore, TokenRaisingStore, AdministeredStore {
+public final class MemoryStore implements DowngradingStore, TokenRaisingStore, AdministeredStore {
 
     private final MemorySpace space;
     private final StoreContext context;
+    /** Locks somebody of this client waits for: looked at when their first entry expires. */
+    private final Set<String> waitedFor = ConcurrentHashMap.newKeySet();
+
+    private final EarliestAlarm nextExpiry;
 
     private MemoryStore(MemorySpace space, StoreContext context) {
         this.space = space;
         this.context = context;
+        this.nextExpiry = new EarliestAlarm(context.timer(), this::expire);
     }
 
     /** The store of that name, made when first named. */
@@ -49,41 +52,55 @@ public final class MemoryStore implements QueueingStore, DowngradingStore, Token
 
     @Override
     public StoreTraits traits() {
-        return StoreTraits.of("memory").withTtls(Duration.ofMillis(1), Duration.ofDays(36500));
+        return StoreTraits.of("memory").withTtls(Duration.ofMillis(10), Duration.ofDays(36500));
     }
 
     @Override
-    public Answer attempt(Request request, Deadline deadline) {
-        return space.attempt(request, now(), context);
-    }
-
-    @Override
-    public Answer enqueue(Request request, TicketListener listener, Deadline deadline) {
-        return space.enqueue(request, listener, now(), context);
-    }
-
-    @Override
-    public List<RenewalAnswer> renew(List<RenewalRequest> renewals, Deadline deadline) {
-        List<RenewalAnswer> answers = new ArrayList<>(renewals.size());
-        for (RenewalRequest renewal : renewals) {
-            answers.add(space.renew(renewal, now()));
+    public Optional<Refusal> request(Ticket ticket, Mode mode, Deadline deadline) {
+        long now = now();
+        Optional<Refusal> refusal = space.request(ticket, mode, context, now);
+        if (ticket.isQueued()) {
+            waitedFor.add(ticket.name());
+            space.expire(ticket.name(), context, now).ifPresent(left -> nextExpiry.at(now + left.toNanos()));
         }
-        return answers;
+        return refusal;
+    }
+
+    private void expire() {
+        long now = now();
+        for (String name : waitedFor) {
+            // Before the look: who begins to wait after it adds the name again.
+            waitedFor.remove(name);
+            space.expire(name, context, now).ifPresent(left -> {
+                waitedFor.add(name);
+                nextExpiry.at(now + left.toNanos());
+            });
+        }
     }
 
     @Override
-    public ReleaseAnswer release(Grant grant, Duration linger, Deadline deadline) {
-        return space.release(grant.request(), linger, now());
+    public void renew(List<Ticket> tickets, Deadline deadline) {
+        tickets.forEach(ticket -> space.extend(ticket, ticket.ttl(), now()));
     }
 
     @Override
-    public Withdrawal withdraw(Request request, Deadline deadline) {
-        return space.withdraw(request, now());
+    public void extend(Ticket ticket, Duration ttl, Deadline deadline) {
+        space.extend(ticket, ttl, now());
     }
 
     @Override
-    public Grant downgrade(Grant exclusive, Deadline deadline) {
-        return space.downgrade(exclusive, now());
+    public ReleaseAnswer release(Ticket ticket, Duration linger, Deadline deadline) {
+        return space.release(ticket, linger, now());
+    }
+
+    @Override
+    public Withdrawal withdraw(Ticket ticket, Deadline deadline) {
+        return space.withdraw(ticket, now());
+    }
+
+    @Override
+    public void downgrade(Ticket exclusive, Deadline deadline) {
+        space.downgrade(exclusive, now());
     }
 
     @Override
@@ -108,9 +125,12 @@ public final class MemoryStore implements QueueingStore, DowngradingStore, Token
     }
 
     @Override
-    public List<LockView> views(String prefix, Deadline deadline) {
-        return space.views(prefix, now());
+    public Page views(String prefix, Optional<String> after, int limit, Deadline deadline) {
+        return space.views(prefix, after, limit, now());
     }
+
+    @Override
+    public void ping(Deadline deadline) {}
 
     @Override
     public void close() {}

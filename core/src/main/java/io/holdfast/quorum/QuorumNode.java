@@ -16,18 +16,21 @@ final class QuorumNode {
 
     private static final long IDLE_SECONDS = 30;
 
+    /** So often a node that has never answered gets the time of a first connection. */
+    private static final int COLD_QUESTIONS = 3;
+
     private final int number;
     private final LockStore store;
     private final ThreadPoolExecutor threads;
     /** Apart, so that cleaning up after a node that hangs does not use up what asks it. */
-    private final ThreadPoolExecutor errands;
+    private final ThreadPoolExecutor cleanup;
 
     QuorumNode(int number, LockStore store, String clientName) {
         this.number = number;
         this.store = store;
         String role = "holdfast-" + clientName + "-quorum-" + (number + 1);
         this.threads = pool(THREADS, role);
-        this.errands = pool(1, role + "-errands");
+        this.cleanup = pool(1, role + "-cleanup");
     }
 
     private static ThreadPoolExecutor pool(int size, String name) {
@@ -43,6 +46,20 @@ final class QuorumNode {
     }
 
     private volatile boolean prompt = true;
+    private final AtomicInteger coldQuestionsLeft = new AtomicInteger(COLD_QUESTIONS);
+
+    /** Whether it has never answered, though it was not asked often yet. One that stays away is not waited for each time. */
+    boolean isCold() {
+        return coldQuestionsLeft.get() > 0;
+    }
+
+    void countQuestion() {
+        coldQuestionsLeft.updateAndGet(left -> Math.max(0, left - 1));
+    }
+
+    void countAnswer() {
+        coldQuestionsLeft.set(0);
+    }
 
     int number() {
         return number;
@@ -73,8 +90,8 @@ final class QuorumNode {
         execute(threads, task);
     }
 
-    void runErrand(Runnable task) {
-        execute(errands, task);
+    void runCleanup(Runnable task) {
+        execute(cleanup, task);
     }
 
     private static void execute(ThreadPoolExecutor pool, Runnable task) {
@@ -87,7 +104,7 @@ final class QuorumNode {
 
     void close() {
         threads.shutdown();
-        errands.shutdownNow();
+        cleanup.shutdownNow();
         store.close();
     }
 }

@@ -4,20 +4,18 @@ import io.holdfast.LockView;
 import io.holdfast.UnknownOutcomeException;
 import io.holdfast.UnsupportedLockException;
 import io.holdfast.Waiting;
-import io.holdfast.quorum.Ballot.Vote;
+import io.holdfast.quorum.NodeAnswers.NodeAnswer;
 import io.holdfast.spi.AdministeredStore;
-import io.holdfast.spi.Answer;
 import io.holdfast.spi.Deadline;
-import io.holdfast.spi.Grant;
 import io.holdfast.spi.LockStore;
+import io.holdfast.spi.Refusal;
 import io.holdfast.spi.ReleaseAnswer;
-import io.holdfast.spi.RenewalAnswer;
-import io.holdfast.spi.RenewalRequest;
-import io.holdfast.spi.Request;
 import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.StoreFactory;
 import io.holdfast.spi.StoreTraits;
+import io.holdfast.spi.Ticket;
 import io.holdfast.spi.TokenRaisingStore;
+import io.holdfast.spi.Tokens;
 import io.holdfast.spi.Withdrawal;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -58,21 +56,19 @@ public final class QuorumStore implements TokenRaisingStore, AdministeredStore {
      * Losses. One node whose administrator took the lock is no loss while a majority keeps it; losses are counted per node.
      */
 
+    private static final int VIEWS_PER_PAGE = 500;
     private static final Duration LOOK_TIMEOUT = Duration.ofSeconds(2);
     /** 50 to 250 ms, at random: rivals who split the vote must not meet again. */
     private static final Waiting.Poll RETRY =
             Waiting.poll().every(Duration.ofMillis(150)).withJitter(0.66);
 
-    private final Electorate electorate;
+    private final QuorumNodes nodes;
     private final StoreContext context;
     private final StoreTraits traits;
-    private final LossTally losses;
 
-    private QuorumStore(
-            List<QuorumNode> nodes, Optional<Duration> nodeTimeout, StoreContext context, LossTally losses) {
-        this.electorate = new Electorate(nodes, nodeTimeout, context);
+    private QuorumStore(List<QuorumNode> nodes, Optional<Duration> nodeTimeout, StoreContext context) {
+        this.nodes = new QuorumNodes(nodes, nodeTimeout, context);
         this.context = context;
-        this.losses = losses;
         this.traits = traits(nodes);
     }
 
@@ -111,10 +107,9 @@ public final class QuorumStore implements TokenRaisingStore, AdministeredStore {
 
         @Override
         public LockStore open(StoreContext context) {
-            LossTally losses = new LossTally(context.time());
             List<QuorumNode> nodes = new ArrayList<>();
             for (int i = 0; i < stores.size(); i++) {
-                LockStore store = stores.get(i).open(nodeContext(context, i, losses));
+                LockStore store = stores.get(i).open(context);
                 if (!(store instanceof TokenRaisingStore)) {
                     store.close();
                     nodes.forEach(QuorumNode::close);
@@ -123,22 +118,7 @@ public final class QuorumStore implements TokenRaisingStore, AdministeredStore {
                 }
                 nodes.add(new QuorumNode(i, store, context.clientName()));
             }
-            return new QuorumStore(List.copyOf(nodes), nodeTimeout, context, losses);
-        }
-
-        private StoreContext nodeContext(StoreContext context, int node, LossTally losses) {
-            int spare = stores.size() - Electorate.majorityOf(stores.size());
-            return new StoreContext(
-                    context.clientId(),
-                    context.clientName(),
-                    context.time(),
-                    context.timer(),
-                    context.background(),
-                    (owner, reason, detail) -> {
-                        if (losses.lost(owner, node) > spare) {
-                            context.losses().lost(owner, reason, detail);
-                        }
-                    });
+            return new QuorumStore(List.copyOf(nodes), nodeTimeout, context);
         }
     }
 
@@ -147,6 +127,7 @@ public final class QuorumStore implements TokenRaisingStore, AdministeredStore {
                 nodes.stream().map(node -> node.store().traits()).toList();
         String names = all.stream().map(StoreTraits::store).collect(Collectors.joining(", "));
         StoreTraits traits = StoreTraits.of("quorum of " + names)
+                .withoutQueue()
                 .withDemands(all.stream().allMatch(StoreTraits::shared), false)
                 .withTtls(
                         all.stream()
@@ -171,77 +152,82 @@ public final class QuorumStore implements TokenRaisingStore, AdministeredStore {
     }
 
     @Override
-    public Answer attempt(Request request, Deadline deadline) {
-        if (!traits.supports(request.demand())) {
-            throw new UnsupportedLockException(request.name(), "majorities do not add up for " + request.demand());
+    public Optional<Refusal> request(Ticket ticket, Mode mode, Deadline deadline) {
+        if (!traits.supports(ticket.demand())) {
+            throw new UnsupportedLockException(ticket.name(), "majorities do not add up for " + ticket.demand());
         }
-        Answer answer = new Candidacy(electorate, context.time(), request, deadline).run();
-        if (answer instanceof Answer.Granted) {
-            losses.track(request);
-        }
-        return answer;
+        return new QuorumRequest(nodes, context.time(), ticket, deadline).run();
     }
 
     @Override
-    public List<RenewalAnswer> renew(List<RenewalRequest> renewals, Deadline deadline) {
-        long baseNanos = context.time().nanoTime();
-        return renewals.isEmpty()
-                ? List.of()
-                : new MajorityRenewal(electorate, losses, renewals).run(baseNanos, deadline);
+    public void renew(List<Ticket> tickets, Deadline deadline) {
+        if (!tickets.isEmpty()) {
+            new QuorumRenewal(nodes, tickets, LockStore::renew).run(deadline);
+        }
     }
 
     @Override
-    public ReleaseAnswer release(Grant grant, Duration linger, Deadline deadline) {
-        Request request = grant.request();
-        NodeGrants grants = NodeGrants.of(grant);
-        grants.end();
-        losses.forget(request.owner());
-        Deadline nodeDeadline = electorate.nodeDeadline(request.ttl(), deadline);
-        int majority = electorate.majority();
-        List<Vote<ReleaseAnswer>> votes = electorate
-                .poll(node -> releaseAt(node, grants, request, linger, nodeDeadline))
-                .await(nodeDeadline, so -> Ballot.count(so, answer -> answer == ReleaseAnswer.RELEASED) >= majority);
-        if (Ballot.count(votes, answer -> answer == ReleaseAnswer.RELEASED) >= majority) {
+    public void extend(Ticket ticket, Duration ttl, Deadline deadline) {
+        new QuorumRenewal(
+                        nodes,
+                        List.of(ticket),
+                        (node, parts, nodeDeadline) -> parts.forEach(part -> node.extend(part, ttl, nodeDeadline)))
+                .run(deadline);
+    }
+
+    @Override
+    public ReleaseAnswer release(Ticket ticket, Duration linger, Deadline deadline) {
+        NodeTickets parts = NodeTickets.of(ticket);
+        parts.end();
+        Deadline nodeDeadline = nodes.nodeDeadline(ticket.ttl(), deadline);
+        int majority = nodes.majority();
+        List<NodeAnswer<ReleaseAnswer>> answers = nodes.askEach(
+                        node -> releaseAt(node, parts.at(node).ticket(), linger, nodeDeadline))
+                .await(
+                        nodeDeadline,
+                        so -> NodeAnswers.count(so, answer -> answer == ReleaseAnswer.RELEASED) >= majority);
+        if (NodeAnswers.count(answers, answer -> answer == ReleaseAnswer.RELEASED) >= majority) {
             return ReleaseAnswer.RELEASED;
         }
-        if (electorate.isBlocking(Ballot.count(votes, answer -> answer == ReleaseAnswer.NOT_HELD))) {
+        if (nodes.isBlocking(NodeAnswers.count(answers, answer -> answer == ReleaseAnswer.NOT_HELD))) {
             return ReleaseAnswer.NOT_HELD;
         }
         throw new UnknownOutcomeException(
-                request.name(),
-                "fewer than " + majority + " nodes released it (" + electorate.said(votes, Enum::name) + ")");
+                ticket.name(),
+                "fewer than " + majority + " nodes released it (" + nodes.said(answers, Enum::name) + ")");
     }
 
     /** Also at a node that never said it granted: it may have. */
-    private ReleaseAnswer releaseAt(
-            QuorumNode node, NodeGrants grants, Request request, Duration linger, Deadline deadline) {
-        Optional<Grant> grant = grants.at(node.number());
+    private ReleaseAnswer releaseAt(QuorumNode node, Ticket part, Duration linger, Deadline deadline) {
         try {
-            if (grant.isPresent()) {
-                return node.store().release(grant.get(), linger, deadline);
+            if (part.storeToken() != Tokens.NONE) {
+                return node.store().release(part, linger, deadline);
             }
-            return node.store().withdraw(request, deadline) == Withdrawal.REMOVED
+            return node.store().withdraw(part, deadline) == Withdrawal.REMOVED
                     ? ReleaseAnswer.RELEASED
                     : ReleaseAnswer.NOT_HELD;
         } catch (RuntimeException e) {
-            electorate.pursue(node, request);
+            if (linger.isZero()) {
+                nodes.pursue(node, part);
+            }
+            // Else it stays until it expires: withdrawing it would end the linger too soon.
             throw e;
         }
     }
 
     @Override
-    public Withdrawal withdraw(Request request, Deadline deadline) {
-        losses.forget(request.owner());
-        Deadline nodeDeadline = electorate.nodeDeadline(request.ttl(), deadline);
-        List<Vote<Withdrawal>> votes =
-                electorate.ask(nodeDeadline, node -> node.store().withdraw(request, nodeDeadline));
-        if (Ballot.failures(votes) > 0 || votes.size() < electorate.size()) {
+    public Withdrawal withdraw(Ticket ticket, Deadline deadline) {
+        NodeTickets parts = NodeTickets.of(ticket);
+        parts.end();
+        Deadline nodeDeadline = nodes.nodeDeadline(ticket.ttl(), deadline);
+        List<NodeAnswer<Withdrawal>> answers = nodes.ask(
+                nodeDeadline, node -> node.store().withdraw(parts.at(node).ticket(), nodeDeadline));
+        if (NodeAnswers.failures(answers) > 0 || answers.size() < nodes.size()) {
             throw new UnknownOutcomeException(
-                    request.name(),
-                    "not all nodes could be asked to undo it (" + electorate.said(votes, Enum::name) + ")");
+                    ticket.name(), "not all nodes could be asked to undo it (" + nodes.said(answers, Enum::name) + ")");
         }
         // Where it was not found it may yet arrive, so looking again pays unless it was found everywhere.
-        return Ballot.count(votes, answer -> answer == Withdrawal.REMOVED) == electorate.size()
+        return NodeAnswers.count(answers, answer -> answer == Withdrawal.REMOVED) == nodes.size()
                 ? Withdrawal.REMOVED
                 : Withdrawal.NOT_FOUND;
     }
@@ -249,35 +235,65 @@ public final class QuorumStore implements TokenRaisingStore, AdministeredStore {
     @Override
     public LockView view(String name, Deadline deadline) {
         Deadline nodeDeadline = deadline.within(LOOK_TIMEOUT);
-        List<Vote<LockView>> votes = electorate.requireMajority(
-                name, electorate.ask(nodeDeadline, node -> node.store().view(name, nodeDeadline)));
+        List<NodeAnswer<LockView>> answers = nodes.requireMajority(
+                name, nodes.ask(nodeDeadline, node -> node.store().view(name, nodeDeadline)));
         return QuorumViews.combine(
                 name,
-                electorate.majority(),
-                votes.stream().map(Vote::answer).filter(Objects::nonNull).toList());
+                nodes.majority(),
+                answers.stream()
+                        .map(NodeAnswer::answer)
+                        .filter(Objects::nonNull)
+                        .toList());
     }
 
+    /** Pages of the nodes do not match, so all of them are read and cut here. */
     @Override
-    public List<LockView> views(String prefix, Deadline deadline) {
+    public Page views(String prefix, Optional<String> after, int limit, Deadline deadline) {
         Deadline nodeDeadline = deadline.within(LOOK_TIMEOUT);
-        List<Vote<List<LockView>>> votes = electorate.requireMajority(
-                prefix, electorate.ask(nodeDeadline, node -> node.store().views(prefix, nodeDeadline)));
-        Map<String, List<LockView>> byName = votes.stream()
-                .map(Vote::answer)
+        List<NodeAnswer<List<LockView>>> answers =
+                nodes.requireMajority(prefix, nodes.ask(nodeDeadline, node -> allViews(node, prefix, nodeDeadline)));
+        Map<String, List<LockView>> byName = answers.stream()
+                .map(NodeAnswer::answer)
                 .filter(Objects::nonNull)
                 .flatMap(List::stream)
+                .filter(view ->
+                        after.map(last -> view.name().compareTo(last) > 0).orElse(true))
                 .collect(Collectors.groupingBy(LockView::name));
-        return byName.entrySet().stream()
-                .map(entry -> QuorumViews.combine(entry.getKey(), electorate.majority(), entry.getValue()))
+        List<LockView> locks = byName.entrySet().stream()
+                .map(entry -> QuorumViews.combine(entry.getKey(), nodes.majority(), entry.getValue()))
                 .filter(LockView::isHeld)
                 .sorted(Comparator.comparing(LockView::name))
                 .toList();
+        return locks.size() <= limit
+                ? new Page(locks, Optional.empty())
+                : new Page(
+                        locks.subList(0, limit),
+                        Optional.of(locks.get(limit - 1).name()));
+    }
+
+    private static List<LockView> allViews(QuorumNode node, String prefix, Deadline deadline) {
+        List<LockView> all = new ArrayList<>();
+        Optional<String> next = Optional.empty();
+        do {
+            Page page = node.store().views(prefix, next, VIEWS_PER_PAGE, deadline);
+            all.addAll(page.locks());
+            next = page.next();
+        } while (next.isPresent());
+        return all;
+    }
+
+    @Override
+    public void ping(Deadline deadline) {
+        nodes.requireMajority("*", nodes.ask(deadline, node -> {
+            node.store().ping(deadline);
+            return true;
+        }));
     }
 
     @Override
     public void raise(String name, long floor, Deadline deadline) {
         Deadline nodeDeadline = deadline.within(LOOK_TIMEOUT);
-        electorate.requireMajority(name, electorate.ask(nodeDeadline, node -> {
+        nodes.requireMajority(name, nodes.ask(nodeDeadline, node -> {
             node.raising().raise(name, floor, nodeDeadline);
             return true;
         }));
@@ -298,18 +314,17 @@ public final class QuorumStore implements TokenRaisingStore, AdministeredStore {
     }
 
     private int most(String name, Deadline deadline, Administration administration) {
-        for (QuorumNode node : electorate.nodes()) {
+        for (QuorumNode node : nodes.all()) {
             if (!(node.store() instanceof AdministeredStore)) {
                 throw new UnsupportedLockException(name, node.name() + " cannot be administered");
             }
         }
         Deadline nodeDeadline = deadline.within(LOOK_TIMEOUT);
-        List<Vote<Integer>> votes = electorate.requireMajority(
+        List<NodeAnswer<Integer>> answers = nodes.requireMajority(
                 name,
-                electorate.ask(
-                        nodeDeadline, node -> administration.on((AdministeredStore) node.store(), nodeDeadline)));
-        return votes.stream()
-                .map(Vote::answer)
+                nodes.ask(nodeDeadline, node -> administration.on((AdministeredStore) node.store(), nodeDeadline)));
+        return answers.stream()
+                .map(NodeAnswer::answer)
                 .filter(Objects::nonNull)
                 .mapToInt(Integer::intValue)
                 .max()
@@ -318,6 +333,6 @@ public final class QuorumStore implements TokenRaisingStore, AdministeredStore {
 
     @Override
     public void close() {
-        electorate.nodes().forEach(QuorumNode::close);
+        nodes.all().forEach(QuorumNode::close);
     }
 }

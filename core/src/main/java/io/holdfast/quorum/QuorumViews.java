@@ -25,7 +25,7 @@ final class QuorumViews {
         List<LockView.Holder> holders = same.values().stream()
                 .filter(group -> group.size() >= majority)
                 .map(QuorumViews::combine)
-                .sorted(Comparator.comparingLong(LockView.Holder::token))
+                .sorted(Comparator.comparing(holder -> holder.token().orElse(0L)))
                 .toList();
         return new LockView(name, holders, List.of());
     }
@@ -35,7 +35,7 @@ final class QuorumViews {
         return new LockView.Holder(
                 one.origin(),
                 one.demand(),
-                group.stream().mapToLong(LockView.Holder::token).max().orElseThrow(),
+                group.stream().flatMap(holder -> holder.token().stream()).max(Long::compare),
                 group.stream().flatMap(holder -> holder.since().stream()).max(Instant::compareTo),
                 group.stream().flatMap(holder -> holder.timeLeft().stream()).min(Duration::compareTo));
     }

@@ -6,9 +6,9 @@ import java.time.Duration;
 public final class Deadline {
 
     /** Far enough for "never" (146 years), near enough that comparing two times does not overflow. */
-    private static final long NEVER_NANOS = Long.MAX_VALUE / 2;
+    public static final long FAR_NANOS = Long.MAX_VALUE / 2;
 
-    private static final long NEVER_SECONDS = Duration.ofNanos(NEVER_NANOS).getSeconds();
+    private static final long NEVER_SECONDS = Duration.ofNanos(FAR_NANOS).getSeconds();
 
     private final TimeSource time;
     private final long atNanos;
@@ -28,7 +28,7 @@ public final class Deadline {
     }
 
     public static Deadline never(TimeSource time) {
-        return new Deadline(time, time.nanoTime() + NEVER_NANOS);
+        return new Deadline(time, time.nanoTime() + FAR_NANOS);
     }
 
     /** This deadline, or the moment {@code longest} from now if that is sooner. */
@@ -64,8 +64,8 @@ public final class Deadline {
     public static long nanosOf(Duration duration) {
         long seconds = duration.getSeconds();
         if (seconds >= NEVER_SECONDS) {
-            return NEVER_NANOS;
+            return FAR_NANOS;
         }
-        return seconds <= -NEVER_SECONDS ? -NEVER_NANOS : duration.toNanos();
+        return seconds <= -NEVER_SECONDS ? -FAR_NANOS : duration.toNanos();
     }
 }

@@ -14,6 +14,10 @@ import java.util.Optional;
  * others cannot is an interface of its own: {@link HintingStore}, {@link DowngradingStore}, {@link TokenRaisingStore},
  * {@link AdministeredStore}.
  *
+ * <p>A store may keep a ticket from its request until it has reported its end, or is asked to release or withdraw it. One that
+ * ended by its own deadline is released in the background too, but not if the store cannot be reached for a ttl: forget tickets
+ * that are {@link Ticket.State#ENDED} now and then.
+ *
  * <p>Every request may throw {@link io.holdfast.StoreUnavailableException} if it was certainly not applied,
  * {@link io.holdfast.UnsupportedLockException} if it never will be, leaving nothing behind, and
  * {@link io.holdfast.UnknownOutcomeException} if it may have been. The engine undoes the latter by {@link #withdraw}.
@@ -44,7 +48,7 @@ public interface LockStore extends AutoCloseable {
      */
     void renew(List<Ticket> tickets, Deadline deadline);
 
-    /** As {@link #renew} for one held ticket, and for at least that ttl. */
+    /** As {@link #renew} for one held ticket, and for at least that ttl. Throws where a renewal reports a failure. */
     void extend(Ticket ticket, Duration ttl, Deadline deadline);
 
     /**

@@ -31,7 +31,15 @@ public record StoreTraits(
     /** All demands, a queue, any ttl from 10 ms to a year. */
     public static StoreTraits of(String store) {
         return new StoreTraits(
-                store, true, true, true, true, Duration.ofMillis(10), Duration.ofDays(365), Duration.ZERO, Waiting.poll());
+                store,
+                true,
+                true,
+                true,
+                true,
+                Duration.ofMillis(10),
+                Duration.ofDays(365),
+                Duration.ZERO,
+                Waiting.poll());
     }
 
     public StoreTraits withDemands(boolean newShared, boolean newPermits) {

@@ -39,7 +39,7 @@ public final class Ticket {
      *   newer one (a first connection may take longer than the ttl).
      *
      * The deadline reckoned before any answer is provisional: the first answer replaces it, for the store may give a shorter ttl
-     * than was asked for.
+     * than was asked for. That holds also for a ticket that a push made HELD before its first answer came.
      */
 
     /** How far a claim has come. Only ever moves on. */
@@ -178,10 +178,13 @@ public final class Ticket {
         while (true) {
             Standing was = standing.get();
             if (was.state == State.HELD) {
-                if (replace(was, extendedOrExpired(was, extension))) {
+                if (keep(was, extendedOrExpired(was, extension))) {
                     return;
                 }
             } else if (was.state == State.ENDED) {
+                if (was.token == storeToken) {
+                    return; // heard before: whoever ended the ticket gives it back
+                }
                 if (standing.compareAndSet(was, was.withToken(storeToken))) {
                     listener.unwanted();
                     return;
@@ -220,13 +223,18 @@ public final class Ticket {
             Standing next = was.state == State.HELD
                     ? extendedOrExpired(was, it -> it.extended(givenTtl, baseNanos, validity))
                     : was.extended(givenTtl, baseNanos, validity).answered(answered);
-            if (replace(was, next)) {
-                if (next.state != State.ENDED) {
-                    listener.kept();
-                }
+            if (keep(was, next)) {
                 return;
             }
         }
+    }
+
+    private boolean keep(Standing was, Standing next) {
+        boolean done = replace(was, next);
+        if (done && next.state != State.ENDED) {
+            listener.kept();
+        }
+        return done;
     }
 
     /** The store could not be asked to keep this, or did not answer, while others may have gone well. */
@@ -386,7 +394,7 @@ public final class Ticket {
         }
 
         Standing held(long storeToken) {
-            return new Standing(State.HELD, demand, Answered.YES, storeToken, ttl, baseNanos, endNanos, null);
+            return new Standing(State.HELD, demand, answered, storeToken, ttl, baseNanos, endNanos, null);
         }
 
         Standing withToken(long storeToken) {

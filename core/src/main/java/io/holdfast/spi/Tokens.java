@@ -47,8 +47,13 @@ public final class Tokens {
                 holder.timeLeft());
     }
 
+    /** Whether a store may number a grant so: positive, and below 2^53. */
+    public static boolean isStoreToken(long number) {
+        return number > 0 && number < STORE_TOKEN_LIMIT;
+    }
+
     static void requireStoreToken(String lockName, long storeToken) {
-        if (storeToken < 1 || storeToken >= STORE_TOKEN_LIMIT) {
+        if (!isStoreToken(storeToken)) {
             throw new IllegalArgumentException(
                     "store token " + storeToken + " of lock '" + lockName + "' is outside 1..2^53");
         }

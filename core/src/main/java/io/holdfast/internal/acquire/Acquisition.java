@@ -1,0 +1,610 @@
+package io.holdfast.internal.acquire;
+
+import io.holdfast.ClientClosedException;
+import io.holdfast.Demand;
+import io.holdfast.Fairness;
+import io.holdfast.LockEvent;
+import io.holdfast.LockEvent.Outcome;
+import io.holdfast.LockException;
+import io.holdfast.LossReason;
+import io.holdfast.Renewal;
+import io.holdfast.StoreUnavailableException;
+import io.holdfast.UnsupportedLockException;
+import io.holdfast.internal.lease.HeldLease;
+import io.holdfast.internal.lease.InsideGate;
+import io.holdfast.internal.ticket.Cleanup.Certainty;
+import io.holdfast.internal.ticket.KeptTicket;
+import io.holdfast.internal.ticket.TicketUser;
+import io.holdfast.internal.ticket.Tickets;
+import io.holdfast.spi.Deadline;
+import io.holdfast.spi.HintingStore;
+import io.holdfast.spi.LockStore.Mode;
+import io.holdfast.spi.Refusal;
+import io.holdfast.spi.Ticket;
+import io.holdfast.spi.Tokens;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/*
+ * One attempt of one caller to get a lease, from the gate to the grant.
+ *
+ *   AT_GATE ──► ASKING ──► granted
+ *                │  ▲
+ *                ▼  │
+ *         QUEUED or PAUSED
+ *
+ * The same code serves threads that block and futures that do not: advance() goes as far as it can without waiting and
+ * says when to come back at the latest; the driver (SyncDriver, AsyncDriver) parks or sets an alarm until then or until
+ * wake() is called. Requests to the store run inside advance(), so on the thread that drives it. Only one thread drives
+ * an acquisition at a time; what other threads have to say (the gate's call, the ticket's grant or end, a hint) they leave where
+ * advance() finds it, then wake.
+ *
+ * Every request takes a new ticket. Whoever gives up (timeout, interrupt, cancel, close) calls abandon(): it leaves the gate and
+ * ends the ticket, which the clean-up then removes from the store, so a caller's deadline is kept even if the store is slow. A
+ * grant that arrives afterwards finds the ticket ended and goes straight back.
+ *
+ * Trouble. A request that fails on the first try is the caller's business: it throws. Once the caller has waited in good
+ * faith, a store that is away for a moment must not end the wait: it asks again until the outage has lasted a ttl, by
+ * which time nothing of the wait is left at the store anyway. And a request cut short by the caller's own deadline, after a wait
+ * that others caused, says nothing about the store: it ends like any other wait that was in vain.
+ */
+
+/** An acquisition under way; then the stay of its lease inside the gate. */
+final class Acquisition extends Gate.Entry<KeptTicket> implements TicketUser, InsideGate {
+
+    private static final Logger LOG = System.getLogger(Acquisition.class.getName());
+
+    /** While the store is away it is asked this often at least, however long the ttl. */
+    private static final long LONGEST_OUTAGE_PAUSE_NANOS = Duration.ofSeconds(1).toNanos();
+
+    private enum Stage {
+        AT_GATE,
+        ASKING,
+        QUEUED,
+        PAUSED,
+        OVER
+    }
+
+    private final Acquisitions shared;
+    private final LockTerms terms;
+    private final Patience patience;
+    private final Deadline deadline;
+    private final long startedNanos;
+    private final Runnable waker;
+
+    private Stage stage = Stage.AT_GATE;
+    private boolean atGate;
+    private volatile boolean insideGate;
+    private @Nullable KeptTicket kept;
+    private @Nullable Polling polling;
+    private HintingStore.@Nullable Hints hints;
+    private volatile boolean hinted;
+    private long pauseEndNanos;
+    private @Nullable LockException trouble; // why the store could not be asked last time
+    private int lostTickets;
+    private boolean hasWaited;
+    private boolean longWaitSaid;
+    private @Nullable HeldLease lease;
+
+    Acquisition(Acquisitions shared, LockTerms terms, Patience patience, Deadline deadline, Runnable waker) {
+        super(terms.demand());
+        this.shared = shared;
+        this.terms = terms;
+        this.patience = patience;
+        this.deadline = deadline;
+        this.startedNanos = shared.time.nanoTime();
+        this.waker = waker;
+    }
+
+    // What the driver calls.
+
+    /**
+     * Goes as far as it can without waiting; true when it is over. Throws if it failed; then nothing is left of it.
+     */
+    boolean advance() {
+        try {
+            boolean over = step();
+            if (!over && !hasWaited) {
+                hasWaited = true;
+                shared.startWaiting(this);
+                if (!shared.lifecycle.isOpen()) {
+                    over = step();
+                }
+            }
+            if (over) {
+                stopWaiting();
+            }
+            return over;
+        } catch (RuntimeException | Error e) {
+            abandon(shared.lifecycle.isOpen() ? Outcome.FAILED : Outcome.CLOSED, String.valueOf(e.getMessage()));
+            releaseUntaken();
+            stopWaiting();
+            throw e;
+        }
+    }
+
+    /** It failed after the grant: the caller will never see the lease, so nobody else would release it. */
+    private void releaseUntaken() {
+        HeldLease untaken = takeLease();
+        if (untaken != null) {
+            untaken.life().releaseUndelivered();
+        }
+    }
+
+    /** The lease once it is over, or null if it ended without one. Given away: only the user may refer to it. */
+    @Nullable
+    HeldLease takeLease() {
+        HeldLease taken = lease;
+        lease = null;
+        return taken;
+    }
+
+    /** When to advance again even if nobody wakes it. */
+    long wakeAtNanos() {
+        long at = deadline.atNanos();
+        if (stage == Stage.PAUSED && pauseEndNanos - at < 0) {
+            at = pauseEndNanos;
+        }
+        long longWait = longWaitNanos();
+        return !longWaitSaid && longWait - at < 0 ? longWait : at;
+    }
+
+    /** Gives up: leaves the gate and the queue; nothing is held. */
+    void abandon(Outcome outcome, String detail) {
+        if (stage == Stage.OVER) {
+            return;
+        }
+        Stage left = stage;
+        stage = Stage.OVER;
+        withdrawTicket(Certainty.CONFIRMED);
+        if (left == Stage.AT_GATE && atGate) {
+            insideGate = !terms.site().gate.withdraw(this);
+            giveBackInherited();
+        }
+        leave();
+        stopWaiting();
+        shared.events.publish(() -> new LockEvent.Unsuccessful(terms.name(), outcome, detail, waited()));
+    }
+
+    LockTerms terms() {
+        return terms;
+    }
+
+    // What the gate calls.
+
+    @Override
+    void wake() {
+        waker.run();
+    }
+
+    @Override
+    boolean accepts(KeptTicket warm) {
+        return terms.options().fairness() == Fairness.BALANCED
+                && terms.options().minHold().isZero()
+                && warm.renewal() == terms.options().renewal()
+                && warm.ticket().demand().equals(demand)
+                && warm.ticket().ttl().equals(terms.options().ttl());
+    }
+
+    @Override
+    void letGo(KeptTicket handedOver) {
+        handedOver.usedBy(TicketUser.NOBODY);
+    }
+
+    // What the ticket calls while this waits for it.
+
+    @Override
+    public void changed() {
+        waker.run();
+    }
+
+    @Override
+    public boolean close() {
+        waker.run();
+        return true;
+    }
+
+    // What the lease calls.
+
+    @Override
+    public void leave() {
+        if (insideGate) {
+            insideGate = false;
+            terms.site().gate.leave(this);
+        }
+    }
+
+    @Override
+    public boolean handOn(KeptTicket ticket) {
+        if (insideGate && terms.site().gate.handOver(this, ticket)) {
+            insideGate = false;
+            return true;
+        }
+        return false;
+    }
+
+    /** A second entry inside where this one was. */
+    @Override
+    public InsideGate asShared() {
+        Acquisition successor = new Acquisition(shared, terms.withDemand(Demand.shared()), patience, deadline, waker);
+        successor.stage = Stage.OVER;
+        if (insideGate) {
+            insideGate = false;
+            successor.insideGate = true;
+            terms.site().gate.downgrade(this, successor);
+        }
+        return successor;
+    }
+
+    private boolean step() {
+        while (true) {
+            if (stage != Stage.OVER) {
+                shared.lifecycle.requireOpen(terms.name());
+                warnOfLongWait();
+            }
+            switch (stage) {
+                case AT_GATE -> {
+                    if (!passGate()) {
+                        return stage == Stage.OVER;
+                    }
+                }
+                case ASKING -> ask();
+                case QUEUED -> {
+                    if (!hear()) {
+                        return stage == Stage.OVER;
+                    }
+                }
+                case PAUSED -> {
+                    if (giveUpIfLate()) {
+                        return true;
+                    }
+                    if (!hinted && pauseEndNanos - now() > 0) {
+                        return false;
+                    }
+                    stage = Stage.ASKING;
+                }
+                case OVER -> {
+                    return true;
+                }
+            }
+        }
+    }
+
+    /** Whether it is through the gate. */
+    private boolean passGate() {
+        if (!atGate) {
+            shared.events.publish(() -> new LockEvent.Requested(terms.name(), terms.demand()));
+        }
+        if (!terms.usesGate()) {
+            stage = Stage.ASKING;
+            return true;
+        }
+        Gate<KeptTicket> gate = terms.site().gate;
+        boolean inside;
+        if (atGate) {
+            inside = gate.proceed(this);
+        } else if (patience == Patience.ONCE) {
+            inside = gate.tryEnter(this);
+        } else {
+            inside = gate.enter(this, startedNanos);
+            atGate = !inside;
+        }
+        if (inside) {
+            insideGate = true;
+            stage = Stage.ASKING;
+            return true;
+        }
+        if (patience == Patience.ONCE) {
+            abandon(Outcome.TAKEN, "another thread of this client has it or waits for it");
+            return false;
+        }
+        giveUpIfLate();
+        return false;
+    }
+
+    /** Goes on with what another thread left at the gate, or asks the store. */
+    private void ask() {
+        if (takeOverInherited() || (hasWaited && giveUpIfLate())) {
+            return;
+        }
+        listenForHints();
+        hinted = false;
+        KeptTicket asking = shared.tickets.open(
+                new Tickets.Spec(
+                        terms.name(),
+                        terms.demand(),
+                        terms.options().ttl(),
+                        terms.options().renewal()),
+                this);
+        kept = asking;
+        // Closing waits for all of it: a grant must not slip between the answer and its lease.
+        shared.lifecycle.begin();
+        try {
+            askStore(asking);
+        } finally {
+            shared.lifecycle.finish();
+        }
+    }
+
+    private void askStore(KeptTicket asking) {
+        Mode mode = patience == Patience.ONCE || terms.poll() != null ? Mode.TRY : Mode.QUEUE;
+        Deadline limit = patience == Patience.ONCE ? shared.once() : deadline;
+        long askedNanos = now();
+        Optional<Refusal> refusal;
+        try {
+            refusal = shared.requests.request(asking.ticket(), mode, limit);
+        } catch (StoreUnavailableException e) {
+            endTicket();
+            rideOut(e);
+            return;
+        } catch (UnsupportedLockException | ClientClosedException e) {
+            endTicket();
+            throw e;
+        } catch (RuntimeException e) {
+            withdrawTicket(Certainty.MAYBE_UNDER_WAY);
+            rideOut(e);
+            return;
+        } catch (Error e) {
+            withdrawTicket(Certainty.MAYBE_UNDER_WAY);
+            throw e;
+        }
+        trouble = null;
+        terms.site().outage.end();
+        settle(asking, refusal, askedNanos);
+    }
+
+    private void settle(KeptTicket asked, Optional<Refusal> refusal, long askedNanos) {
+        if (refusal.isPresent()) {
+            endTicket();
+            pause(refusal.get());
+            return;
+        }
+        // A session store may grant with the session's base; a lease nobody renews is owed its whole ttl.
+        boolean owedMore = terms.options().renewal() == Renewal.NONE && asked.wasExtendedBefore(askedNanos);
+        if (asked.ticket().state() == Ticket.State.HELD && !owedMore) {
+            complete(asked);
+        } else {
+            asked.keep();
+            stage = Stage.QUEUED;
+        }
+    }
+
+    /** Looks what has become of the ticket. Whether there is something to do at once. */
+    private boolean hear() {
+        KeptTicket queued = Objects.requireNonNull(kept);
+        switch (queued.ticket().state()) {
+            case HELD -> {
+                shared.lifecycle.begin();
+                try {
+                    confirm(queued);
+                } finally {
+                    shared.lifecycle.finish();
+                }
+                return true;
+            }
+            case ENDED -> {
+                boolean grantedTooLate = queued.ticket().storeToken() != Tokens.NONE
+                        && queued.ticket()
+                                .ending()
+                                .map(why -> why.reason() == LossReason.EXPIRED)
+                                .orElse(false);
+                withdrawTicket(Certainty.CONFIRMED);
+                if (grantedTooLate) {
+                    rideOut(new StoreUnavailableException(terms.name(), "its answer took longer than the ttl"));
+                } else {
+                    pauseAfterLoss();
+                }
+                return true;
+            }
+            default -> {
+                giveUpIfLate();
+                return false;
+            }
+        }
+    }
+
+    /** A pushed grant may have been long on its way: is enough of it left, and will anybody renew it? */
+    private void confirm(KeptTicket granted) {
+        if (deadline.hasPassed()) {
+            giveUpIfLate();
+            return;
+        }
+        if (terms.options().renewal() == Renewal.AUTO && granted.isSurelyValid(now())) {
+            complete(granted);
+            return;
+        }
+        try {
+            granted.renewNow(shared.requests, deadline);
+        } catch (RuntimeException e) {
+            withdrawTicket(Certainty.CONFIRMED);
+            rideOut(e);
+            return;
+        } catch (Error e) {
+            withdrawTicket(Certainty.CONFIRMED);
+            throw e;
+        }
+        if (granted.ticket().isValid()) {
+            complete(granted);
+        } else {
+            withdrawTicket(Certainty.CONFIRMED);
+            stage = Stage.ASKING;
+        }
+    }
+
+    private void complete(KeptTicket granted) {
+        kept = null;
+        granted.startUse(now());
+        lease = shared.leases.open(granted, this, terms.options());
+        stage = Stage.OVER;
+        long token = granted.usersToken();
+        shared.events.publish(() -> new LockEvent.Granted(terms.name(), token, waited()));
+    }
+
+    /** Whether what another thread left at the gate is this one's lease now. */
+    private boolean takeOverInherited() {
+        KeptTicket inherited = takeInherited();
+        if (inherited == null) {
+            return false;
+        }
+        if (!accepts(inherited) || !inherited.isSurelyValid(now())) {
+            // Not on this thread: the caller's deadline is for its own request.
+            inherited.endInBackground(Duration.ZERO);
+            return false;
+        }
+        inherited.handOn();
+        lease = shared.leases.open(inherited, this, terms.options());
+        stage = Stage.OVER;
+        long token = inherited.usersToken();
+        shared.events.publish(() -> new LockEvent.HandedOver(terms.name(), token, waited()));
+        return true;
+    }
+
+    private void giveBackInherited() {
+        KeptTicket inherited = takeInherited();
+        if (inherited != null) {
+            inherited.endInBackground(Duration.ZERO);
+        }
+    }
+
+    private void pause(Refusal refusal) {
+        if (patience == Patience.ONCE) {
+            abandon(Outcome.TAKEN, refusal.reason());
+            return;
+        }
+        Polling turns = polling();
+        if (!turns.mayAskAgain() && patience == Patience.LIMITED) {
+            abandon(Outcome.TAKEN, "taken at every try: " + refusal.reason());
+            return;
+        }
+        pauseEndNanos = now() + turns.nextPauseNanos(longestPauseNanos(refusal));
+        stage = Stage.PAUSED;
+    }
+
+    /** The place in the queue is gone. The first time it asks again at once; a store that loses every ticket gets a rest. */
+    private void pauseAfterLoss() {
+        boolean first = ++lostTickets == 1;
+        pauseEndNanos = now() + (first ? 0 : polling().nextPauseNanos(Long.MAX_VALUE));
+        stage = Stage.PAUSED;
+    }
+
+    private Polling polling() {
+        Polling known = polling;
+        if (known == null) {
+            known = new Polling(
+                    terms.poll() != null
+                            ? terms.poll()
+                            : shared.requests.traits().poll());
+            polling = known;
+        }
+        return known;
+    }
+
+    private long longestPauseNanos(Refusal refusal) {
+        long untilExpiry = refusal.holderTimeLeft().map(Deadline::nanosOf).orElse(Long.MAX_VALUE);
+        boolean storePaces = !terms.pollsAsUserSays();
+        return storePaces && refusal.askAgain().isPresent()
+                ? Math.min(untilExpiry, Deadline.nanosOf(refusal.askAgain().get()))
+                : untilExpiry;
+    }
+
+    /** Before the first request: what becomes free between a refusal and listening nobody would hear of. */
+    private void listenForHints() {
+        if (hints == null && patience != Patience.ONCE && shared.requests.store() instanceof HintingStore hinting) {
+            hints = hinting.listen(terms.name(), terms.demand(), this::hint);
+        }
+    }
+
+    private void hint() {
+        hinted = true;
+        waker.run();
+    }
+
+    /** The store is away. Those who have waited go on waiting for a while; everybody else is told. */
+    private void rideOut(RuntimeException failure) {
+        if (!(failure instanceof LockException known)) {
+            throw failure;
+        }
+        boolean late = deadline.hasPassed();
+        if (late && trouble == null && (hasWaited || polling != null)) {
+            abandon(Outcome.TIMED_OUT, "the lock stayed taken");
+            return;
+        }
+        long now = now();
+        long ttlNanos = terms.options().ttl().toNanos();
+        trouble = known;
+        long lasted = terms.site().outage.lastsNanos(now, ttlNanos);
+        if (!hasWaited || lasted > ttlNanos || late) {
+            throw known;
+        }
+        pauseEndNanos = now + Math.min(ttlNanos / 30, LONGEST_OUTAGE_PAUSE_NANOS);
+        stage = Stage.PAUSED;
+    }
+
+    /** Ends the wait at its deadline: without a lease, or with the trouble that kept it from one. */
+    private boolean giveUpIfLate() {
+        if (!deadline.hasPassed()) {
+            return false;
+        }
+        if (trouble != null) {
+            throw trouble;
+        }
+        abandon(Outcome.TIMED_OUT, "the lock stayed taken");
+        return true;
+    }
+
+    /** Nothing of it is at the store. */
+    private void endTicket() {
+        KeptTicket left = kept;
+        kept = null;
+        if (left != null) {
+            left.end();
+        }
+    }
+
+    private void withdrawTicket(Certainty certainty) {
+        KeptTicket left = kept;
+        kept = null;
+        if (left != null) {
+            left.withdrawInBackground(certainty);
+        }
+    }
+
+    /** What has to be undone however the acquisition ends. */
+    private void stopWaiting() {
+        if (hasWaited) {
+            shared.stopWaiting(this);
+        }
+        HintingStore.Hints listening = hints;
+        if (listening != null) {
+            hints = null;
+            try {
+                listening.close();
+            } catch (RuntimeException | Error e) {
+                LOG.log(Level.WARNING, "Could not stop listening for lock '" + terms.name() + "'", e);
+            }
+        }
+    }
+
+    private void warnOfLongWait() {
+        if (hasWaited && !longWaitSaid && now() - longWaitNanos() >= 0) {
+            longWaitSaid = true;
+            shared.longWaits.warn(terms.name(), waited());
+        }
+    }
+
+    private long longWaitNanos() {
+        return startedNanos + shared.longWaits.tooLongNanos();
+    }
+
+    private Duration waited() {
+        return Duration.ofNanos(now() - startedNanos);
+    }
+
+    private long now() {
+        return shared.time.nanoTime();
+    }
+}

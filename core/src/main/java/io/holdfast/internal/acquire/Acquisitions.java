@@ -1,0 +1,89 @@
+package io.holdfast.internal.acquire;
+
+import io.holdfast.internal.lease.Leases;
+import io.holdfast.internal.ticket.StoreRequests;
+import io.holdfast.internal.ticket.Tickets;
+import io.holdfast.internal.work.Callbacks;
+import io.holdfast.internal.work.Events;
+import io.holdfast.internal.work.Lifecycle;
+import io.holdfast.spi.Deadline;
+import io.holdfast.spi.StoreContext.Timer;
+import io.holdfast.spi.TimeSource;
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+
+/** The acquisitions of one client: makes them, has what they use, and knows those that wait. Thread-safe. */
+public final class Acquisitions {
+
+    final TimeSource time;
+    final Timer timer;
+    final Lifecycle lifecycle;
+    final StoreRequests requests;
+    final Tickets tickets;
+    final Leases leases;
+    final Events events;
+    final Callbacks callbacks;
+    /** Where steps of asynchronous acquisitions run. */
+    final Executor tasks;
+
+    final LongWaits longWaits;
+    private final Deadline never;
+    private final Set<Acquisition> waiting = ConcurrentHashMap.newKeySet();
+
+    public Acquisitions(
+            TimeSource time,
+            Timer timer,
+            Lifecycle lifecycle,
+            StoreRequests requests,
+            Tickets tickets,
+            Leases leases,
+            Events events,
+            Callbacks callbacks,
+            Executor tasks,
+            LongWaits longWaits) {
+        this.time = time;
+        this.timer = timer;
+        this.lifecycle = lifecycle;
+        this.requests = requests;
+        this.tickets = tickets;
+        this.leases = leases;
+        this.events = events;
+        this.callbacks = callbacks;
+        this.tasks = tasks;
+        this.longWaits = longWaits;
+        this.never = Deadline.never(time);
+    }
+
+    /** For those who wait as long as it takes. */
+    public Deadline never() {
+        return never;
+    }
+
+    /** For those who ask once: what one request may take. */
+    public Deadline once() {
+        return requests.deadline();
+    }
+
+    public Deadline after(Duration wait) {
+        return Deadline.after(time, wait);
+    }
+
+    void startWaiting(Acquisition acquisition) {
+        waiting.add(acquisition);
+    }
+
+    void stopWaiting(Acquisition acquisition) {
+        waiting.remove(acquisition);
+    }
+
+    /** The client closes: those who wait find out. */
+    public void wakeAll() {
+        waiting.forEach(Acquisition::wake);
+    }
+
+    public boolean nobodyWaits() {
+        return waiting.isEmpty();
+    }
+}

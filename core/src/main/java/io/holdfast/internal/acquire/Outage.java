@@ -1,0 +1,32 @@
+package io.holdfast.internal.acquire;
+
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * For how long the store of a lock has been away, as all who wait for it in this client have seen: those who come to ask
+ * one after the other are not each to wait anew. Thread-safe.
+ */
+final class Outage {
+
+    private final AtomicReference<@Nullable Span> span = new AtomicReference<>();
+
+    /** Counts a failed request. Returns how long requests have failed by now, with no more than a ttl between two. */
+    long lastsNanos(long nowNanos, long ttlNanos) {
+        Span known = span.get();
+        Span now = known == null || nowNanos - known.lastNanos > ttlNanos
+                ? new Span(nowNanos, nowNanos)
+                : new Span(known.firstNanos, nowNanos);
+        span.compareAndSet(known, now);
+        return nowNanos - now.firstNanos;
+    }
+
+    /** The store has answered. */
+    void end() {
+        if (span.get() != null) {
+            span.set(null);
+        }
+    }
+
+    private record Span(long firstNanos, long lastNanos) {}
+}

@@ -1,0 +1,380 @@
+package io.holdfast.internal.lease;
+
+import io.holdfast.LeaseLostException;
+import io.holdfast.LockEvent;
+import io.holdfast.LockException;
+import io.holdfast.LockOptions;
+import io.holdfast.Loss;
+import io.holdfast.LossReason;
+import io.holdfast.ReleaseResult;
+import io.holdfast.Renewal;
+import io.holdfast.StoreUnavailableException;
+import io.holdfast.UnknownOutcomeException;
+import io.holdfast.UnsupportedLockException;
+import io.holdfast.internal.ticket.KeptTicket;
+import io.holdfast.internal.ticket.StoreRequests;
+import io.holdfast.internal.ticket.TicketUser;
+import io.holdfast.spi.Deadline;
+import io.holdfast.spi.DowngradingStore;
+import io.holdfast.spi.ReleaseAnswer;
+import io.holdfast.spi.Ticket;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.lang.ref.WeakReference;
+import java.time.Duration;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/*
+ * Local handoff. When a lease is released and the gate has a waiter that wants the same, the store need not hear of it: the
+ * ticket stays held and the next lease goes on with it, under the next local number, which makes its token larger. What could
+ * go wrong:
+ *
+ * - The ticket ends while nobody uses it, between the release of one lease and the start of the next. The next one makes itself
+ *   known to the ticket first and looks at its state then, so it sees an end that came before and is told of one that comes after.
+ * - The lease before it is told of that end too. The gate makes it let go of the ticket (NOBODY) before it leaves it to the next.
+ * - Nobody takes it. The gate gives what was left behind to whoever enters next, and to the last waiter if that one gives up
+ *   instead; both use it or give it back.
+ * - Other clients starve. A grant is handed on only so often and for so long (HandoffLimits), then released.
+ * - Its time runs out. It is handed on only while it is surely valid: renewals come every third of the ttl, so with less than
+ *   half left they are failing.
+ * - A successor gets more or less than it asked for. Only leases with the same demand, ttl and renewal and without minHold hand
+ *   on to each other, and one that was extended by hand does not.
+ */
+
+/**
+ * The life of one lease, from its grant until it is released or lost. {@link LeaseState} says who ends it.
+ *
+ * <p>Thread-safe. {@link #isValid} also looks at the clock: after a pause of this process the deadline has passed although
+ * nobody had time to declare the lease lost. For the same reason {@link #release} lets a passed deadline win.
+ */
+public final class LeaseLife implements TicketUser {
+
+    private static final Logger LOG = System.getLogger(LeaseLife.class.getName());
+
+    private final Leases leases;
+    private final KeptTicket kept;
+    private final Ticket ticket;
+    private final InsideGate inside;
+    private final LockOptions options;
+    private final long token;
+    private final long grantedNanos;
+    private final LeaseState state = new LeaseState();
+    private final LossNotice notice = new LossNotice();
+    /** Told by the garbage collector if the user's handle vanished without a release. */
+    private @Nullable WeakReference<HeldLease> handle;
+
+    LeaseLife(Leases leases, KeptTicket kept, InsideGate inside, LockOptions options) {
+        this.leases = leases;
+        this.kept = kept;
+        this.ticket = kept.ticket();
+        this.inside = inside;
+        this.options = options;
+        this.token = kept.usersToken();
+        this.grantedNanos = now();
+    }
+
+    HeldLease newHandle() {
+        HeldLease lease = new HeldLease(this);
+        if (options.renewal() == Renewal.AUTO) {
+            // A fixed lease may well be left to run out; one that is renewed for ever must not be forgotten.
+            handle = leases.leaks().watch(lease, this);
+        }
+        return lease;
+    }
+
+    /** Makes itself known to the ticket, then looks whether that has ended before. */
+    void beginUse() {
+        kept.usedBy(this);
+        kept.keep();
+        changed();
+        if (isHeld() && ticket.state() == Ticket.State.ENDED) {
+            // Closing the client ended it while it lay at the gate and had no lease to tell.
+            close();
+        }
+    }
+
+    public String name() {
+        return ticket.name();
+    }
+
+    public long token() {
+        return token;
+    }
+
+    long storeToken() {
+        return ticket.storeToken();
+    }
+
+    LeaseState.State state() {
+        return state.get();
+    }
+
+    boolean isHeld() {
+        return state.isHeld();
+    }
+
+    public Ticket ticket() {
+        return ticket;
+    }
+
+    /** Whether it was acquired through that client. */
+    public boolean isOf(StoreRequests client) {
+        return leases.requests() == client;
+    }
+
+    public boolean isValid() {
+        return isHeld() && !isTooLong() && ticket.isValid();
+    }
+
+    public void requireValid() {
+        if (!isValid()) {
+            throw new LeaseLostException(name(), token, whyNotValid());
+        }
+    }
+
+    private String whyNotValid() {
+        return notice.loss().map(Loss::detail).orElseGet(() -> isHeld() ? "its time is over" : "it has been released");
+    }
+
+    Duration remaining() {
+        return isValid() ? left() : Duration.ZERO;
+    }
+
+    Duration extend(Duration atLeast) {
+        requireValid();
+        Duration longest = leases.requests().traits().maxTtl();
+        if (atLeast.compareTo(longest) > 0) {
+            throw new UnsupportedLockException(
+                    name(), "the store keeps a lease for at most " + longest + " at a time, not for " + atLeast);
+        }
+        try {
+            kept.extend(leases.validity().ttlFor(atLeast), leases.requests());
+        } catch (StoreUnavailableException e) {
+            throw e.whileHeld(left());
+        } catch (UnknownOutcomeException e) {
+            throw e.whileHeld(left());
+        }
+        requireValid();
+        return remaining();
+    }
+
+    void onLost(Consumer<Loss> callback) {
+        notice.add(callback, leases.callbacks()::tellLoss);
+    }
+
+    ReleaseResult release() {
+        endIfTooLong();
+        if (isHeld()) {
+            ticket.isValid(); // a passed deadline ends the ticket, and with it this lease
+        }
+        if (!state.beginRelease()) {
+            return state.result();
+        }
+        forgetHandle();
+        ReleaseResult result =
+                handOn() ? ReleaseResult.RELEASED : leases.requests().underWay(() -> giveBack(linger()));
+        leases.events().publish(() -> new LockEvent.Released(name(), token, result, held()));
+        return result;
+    }
+
+    /** Ends a lease that never reached a user: at once, whatever its shortest hold. */
+    public void releaseUndelivered() {
+        if (state.beginRelease()) {
+            forgetHandle();
+            leases.requests().underWay(() -> giveBack(Duration.ZERO));
+        }
+    }
+
+    private boolean handOn() {
+        if (!options.minHold().isZero() || !kept.mayBeHandedOn(leases.handoff(), now())) {
+            return false;
+        }
+        if (!inside.handOn(kept)) {
+            return false;
+        }
+        state.finishRelease(ReleaseResult.RELEASED);
+        return true;
+    }
+
+    private ReleaseResult giveBack(Duration linger) {
+        try {
+            ReleaseResult result = kept.end() == Ticket.State.HELD ? releaseAtStore(linger) : lostBefore(linger);
+            state.finishRelease(result);
+            if (result == ReleaseResult.ALREADY_LOST) {
+                Ticket.Ending ending = ticket.ending()
+                        .orElse(new Ticket.Ending(LossReason.GONE, "the store no longer knew it when it was released"));
+                announce(ending.reason(), ending.detail());
+            }
+            return result;
+        } finally {
+            inside.leave();
+        }
+    }
+
+    private ReleaseResult releaseAtStore(Duration linger) {
+        kept.drop();
+        try {
+            ReleaseAnswer answer = leases.requests().release(ticket, linger);
+            return answer == ReleaseAnswer.RELEASED ? ReleaseResult.RELEASED : ReleaseResult.ALREADY_LOST;
+        } catch (RuntimeException e) {
+            // Also what a store should not throw: whatever happens, the lease ends and the next thread gets its turn.
+            LOG.log(Level.DEBUG, () -> "Releasing lock '" + name() + "' failed, trying again: " + e);
+            kept.endInBackground(linger);
+            return ReleaseResult.PENDING;
+        } catch (Error e) {
+            kept.endInBackground(linger);
+            throw e;
+        }
+    }
+
+    /** The ticket ended between the look at its deadline and now; the store may still have it. */
+    private ReleaseResult lostBefore(Duration linger) {
+        kept.endInBackground(linger);
+        return ReleaseResult.ALREADY_LOST;
+    }
+
+    // As the user of its ticket.
+
+    @Override
+    public void changed() {
+        if (ticket.state() == Ticket.State.ENDED) {
+            ticket.ending().ifPresent(ending -> lose(ending.reason(), ending.detail()));
+        }
+    }
+
+    @Override
+    public long longestNanos(long ticketsEndNanos) {
+        if (options.maxHold().isEmpty()) {
+            return ticketsEndNanos;
+        }
+        long longest = grantedNanos + Deadline.nanosOf(options.maxHold().get());
+        return longest - ticketsEndNanos < 0 ? longest : ticketsEndNanos;
+    }
+
+    @Override
+    public void endIfTooLong() {
+        if (isHeld() && isTooLong()) {
+            lose(LossReason.MAX_HOLD, "it was held for the longest time its options allow");
+        }
+    }
+
+    private boolean isTooLong() {
+        return options.maxHold().isPresent()
+                && now() - grantedNanos >= Deadline.nanosOf(options.maxHold().get());
+    }
+
+    @Override
+    public void kept(Duration validFor) {
+        leases.events().publish(() -> new LockEvent.Renewed(name(), token, validFor));
+    }
+
+    @Override
+    public void failing(Duration validFor, LockException cause) {
+        if (isValid()) {
+            leases.events().publish(() -> new LockEvent.RenewalFailing(name(), token, validFor, cause));
+        }
+    }
+
+    @Override
+    public boolean close() {
+        lose(LossReason.CLOSED, "its client was closed");
+        return true;
+    }
+
+    private void lose(LossReason reason, String detail) {
+        if (state.lose()) {
+            boolean storeHasIt = reason != LossReason.GONE && reason != LossReason.FORCED;
+            afterLoss(reason, detail, storeHasIt ? () -> kept.endInBackground(linger()) : kept::drop);
+        }
+    }
+
+    /*
+     * The order matters. Nobody else may be granted before the lease is lost here, so the grant goes back last. Whoever hears of
+     * the loss may close the client at once, which waits for what is kept and for clean-up, and must not find neither: so the
+     * ticket is kept until its clean-up has begun.
+     */
+    private void afterLoss(LossReason reason, String detail, Runnable giveBack) {
+        forgetHandle();
+        announce(reason, detail);
+        giveBack.run();
+        inside.leave();
+    }
+
+    // Downgrade.
+
+    /** Goes on as a lease of another kind on the same ticket. If that fails before the store was changed, this goes on. */
+    public HeldLease downgrade(DowngradingStore store) {
+        requireValid();
+        if (!state.beginRelease()) {
+            throw new LeaseLostException(name(), token, "it has been released");
+        }
+        try {
+            leases.requests().downgrade(ticket, store);
+        } catch (StoreUnavailableException e) {
+            goOn();
+            throw e.whileHeld(left());
+        } catch (UnsupportedLockException e) {
+            goOn();
+            throw e;
+        } catch (RuntimeException | Error e) {
+            // It may be another kind of hold by now, or none: this lease can no longer vouch for it. It is lost before
+            // anything is undone, for from then on others may have the lock.
+            state.finishRelease(ReleaseResult.ALREADY_LOST);
+            afterLoss(
+                    LossReason.GONE,
+                    "it could not be turned into another lease: " + e.getMessage(),
+                    () -> kept.endInBackground(Duration.ZERO));
+            throw e;
+        }
+        if (ticket.state() == Ticket.State.ENDED) {
+            goOn();
+            throw new LeaseLostException(name(), token, whyNotValid());
+        }
+        HeldLease successor = leases.open(kept, inside.asShared(), options);
+        state.finishRelease(ReleaseResult.RELEASED);
+        forgetHandle();
+        return successor;
+    }
+
+    /** The downgrade was not done: held as before, unless the ticket ended meanwhile. */
+    private void goOn() {
+        state.cancelRelease();
+        changed();
+        endIfTooLong();
+    }
+
+    /** How long the lock must stay taken from now on to have been held for its shortest time. */
+    private Duration linger() {
+        if (options.minHold().isZero()) {
+            return Duration.ZERO;
+        }
+        Duration left = options.minHold().minus(held());
+        return left.isNegative() ? Duration.ZERO : left;
+    }
+
+    private Duration held() {
+        return Duration.ofNanos(now() - grantedNanos);
+    }
+
+    private Duration left() {
+        return Duration.ofNanos(Math.max(0, longestNanos(ticket.endNanos()) - now()));
+    }
+
+    private void announce(LossReason reason, String detail) {
+        Loss loss = new Loss(name(), token, reason, detail);
+        notice.announce(loss, leases.callbacks()::tellLoss);
+        leases.events().publish(() -> new LockEvent.Lost(name(), token, loss));
+    }
+
+    private void forgetHandle() {
+        WeakReference<HeldLease> watched = handle;
+        if (watched != null) {
+            watched.clear();
+        }
+    }
+
+    private long now() {
+        return leases.time().nanoTime();
+    }
+}

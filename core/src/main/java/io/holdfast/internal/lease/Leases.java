@@ -1,0 +1,39 @@
+package io.holdfast.internal.lease;
+
+import io.holdfast.LockOptions;
+import io.holdfast.internal.ticket.HandoffLimits;
+import io.holdfast.internal.ticket.KeptTicket;
+import io.holdfast.internal.ticket.StoreRequests;
+import io.holdfast.internal.work.Callbacks;
+import io.holdfast.internal.work.Events;
+import io.holdfast.spi.TimeSource;
+import io.holdfast.spi.Validity;
+
+/**
+ * Makes the leases of one client, and has what they use. Thread-safe.
+ *
+ * @param time the client's clock
+ * @param requests to release, extend and downgrade
+ * @param validity how long to ask for
+ * @param handoff how often a grant may be handed on
+ * @param events where their ends are told
+ * @param callbacks where users hear of losses
+ * @param leaks notices leases that were never closed
+ */
+public record Leases(
+        TimeSource time,
+        StoreRequests requests,
+        Validity validity,
+        HandoffLimits handoff,
+        Events events,
+        Callbacks callbacks,
+        LeakWatch leaks) {
+
+    /** A lease on a ticket that is held. If it ended a moment ago, the lease is lost. */
+    public HeldLease open(KeptTicket ticket, InsideGate inside, LockOptions options) {
+        LeaseLife life = new LeaseLife(this, ticket, inside, options);
+        HeldLease lease = life.newHandle();
+        life.beginUse();
+        return lease;
+    }
+}

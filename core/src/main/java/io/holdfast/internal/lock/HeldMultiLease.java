@@ -1,0 +1,95 @@
+package io.holdfast.internal.lock;
+
+import io.holdfast.Lease;
+import io.holdfast.Loss;
+import io.holdfast.MultiLease;
+import io.holdfast.ReleaseResult;
+import io.holdfast.internal.lease.HeldLease;
+import java.time.Duration;
+import java.util.Comparator;
+import java.util.List;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.function.Consumer;
+
+/** Leases held together. Thread-safe. */
+final class HeldMultiLease implements MultiLease {
+
+    private final List<Lease> leases;
+
+    HeldMultiLease(List<Lease> leases) {
+        this.leases = List.copyOf(leases);
+    }
+
+    /** Last taken, first released; the result is the worst of them. */
+    static ReleaseResult releaseAll(List<Lease> leases) {
+        ReleaseResult worst = ReleaseResult.RELEASED;
+        for (int i = leases.size() - 1; i >= 0; i--) {
+            ReleaseResult result = leases.get(i).release();
+            if (result == ReleaseResult.ALREADY_LOST || worst == ReleaseResult.RELEASED) {
+                worst = result;
+            }
+        }
+        return worst;
+    }
+
+    /** As {@link #releaseAll}, of leases that no user has seen: none of them has a shortest hold. */
+    static void releaseUndelivered(List<Lease> leases) {
+        for (int i = leases.size() - 1; i >= 0; i--) {
+            if (leases.get(i) instanceof HeldLease held) {
+                held.life().releaseUndelivered();
+            }
+        }
+    }
+
+    @Override
+    public List<Lease> leases() {
+        return leases;
+    }
+
+    @Override
+    public long token(String name) {
+        return leases.stream()
+                .filter(lease -> lease.name().equals(name))
+                .findFirst()
+                .orElseThrow(() -> new IllegalArgumentException("lock '" + name + "' is not among " + this))
+                .token();
+    }
+
+    @Override
+    public boolean isValid() {
+        return leases.stream().allMatch(Lease::isValid);
+    }
+
+    @Override
+    public void requireValid() {
+        leases.forEach(Lease::requireValid);
+    }
+
+    @Override
+    public Duration remaining() {
+        return leases.stream()
+                .map(Lease::remaining)
+                .min(Comparator.naturalOrder())
+                .orElse(Duration.ZERO);
+    }
+
+    @Override
+    public void onLost(Consumer<Loss> callback) {
+        AtomicBoolean told = new AtomicBoolean();
+        leases.forEach(lease -> lease.onLost(loss -> {
+            if (told.compareAndSet(false, true)) {
+                callback.accept(loss);
+            }
+        }));
+    }
+
+    @Override
+    public ReleaseResult release() {
+        return releaseAll(leases);
+    }
+
+    @Override
+    public String toString() {
+        return "MultiLease" + leases;
+    }
+}

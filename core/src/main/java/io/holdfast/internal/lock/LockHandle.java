@@ -1,0 +1,105 @@
+package io.holdfast.internal.lock;
+
+import io.holdfast.Demand;
+import io.holdfast.DistributedLock;
+import io.holdfast.Lease;
+import io.holdfast.LockOptions;
+import io.holdfast.LockView;
+import io.holdfast.internal.acquire.Acquisitions;
+import io.holdfast.internal.acquire.AsyncDriver;
+import io.holdfast.internal.acquire.LockTerms;
+import io.holdfast.internal.acquire.Patience;
+import io.holdfast.internal.acquire.SyncDriver;
+import io.holdfast.internal.lease.HeldLease;
+import io.holdfast.internal.ticket.StoreRequests;
+import io.holdfast.spi.Deadline;
+import java.time.Duration;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.locks.Lock;
+import org.jspecify.annotations.Nullable;
+
+/** A lock of this client under given terms. Thread-safe. */
+public final class LockHandle implements DistributedLock {
+
+    private final Acquisitions acquisitions;
+    private final StoreRequests requests;
+    private final LockTerms terms;
+
+    public LockHandle(Acquisitions acquisitions, StoreRequests requests, LockTerms terms) {
+        this.acquisitions = acquisitions;
+        this.requests = requests;
+        this.terms = terms;
+    }
+
+    LockHandle withDemand(Demand other) {
+        return new LockHandle(acquisitions, requests, terms.withDemand(other));
+    }
+
+    LockTerms terms() {
+        return terms;
+    }
+
+    @Override
+    public String name() {
+        return terms.name();
+    }
+
+    @Override
+    public LockOptions options() {
+        return terms.options();
+    }
+
+    @Override
+    public Lease acquire() throws InterruptedException {
+        return obtained(SyncDriver.acquire(acquisitions, terms, Patience.ENDLESS, acquisitions.never()));
+    }
+
+    @Override
+    public Optional<Lease> tryAcquire() {
+        return Optional.ofNullable(
+                SyncDriver.acquireUninterruptibly(acquisitions, terms, Patience.ONCE, acquisitions.once()));
+    }
+
+    @Override
+    public Optional<Lease> tryAcquire(Duration maxWait) throws InterruptedException {
+        return Optional.ofNullable(
+                SyncDriver.acquire(acquisitions, terms, Patience.of(maxWait), acquisitions.after(maxWait)));
+    }
+
+    @Override
+    public CompletableFuture<Lease> acquireAsync() {
+        return AsyncDriver.acquire(acquisitions, terms, Patience.ENDLESS, acquisitions.never(), LockHandle::obtained);
+    }
+
+    @Override
+    public CompletableFuture<Optional<Lease>> tryAcquireAsync(Duration maxWait) {
+        return AsyncDriver.acquire(
+                acquisitions, terms, Patience.of(maxWait), acquisitions.after(maxWait), Optional::ofNullable);
+    }
+
+    /** For those who chain several acquisitions under one deadline. */
+    CompletableFuture<Optional<Lease>> acquireAsync(Patience patience, Deadline deadline) {
+        return AsyncDriver.acquire(acquisitions, terms, patience, deadline, Optional::ofNullable);
+    }
+
+    @Override
+    public LockView inspect() {
+        return requests.view(terms.name());
+    }
+
+    @Override
+    public Lock asReentrantLock() {
+        return new ReentrantView(acquisitions, terms);
+    }
+
+    private static Lease obtained(@Nullable HeldLease lease) {
+        return Objects.requireNonNull(lease, "an endless wait ends with a lease");
+    }
+
+    @Override
+    public String toString() {
+        return "DistributedLock[" + name() + ", " + terms.demand() + "]";
+    }
+}

@@ -1,0 +1,200 @@
+package io.holdfast.internal.lock;
+
+import io.holdfast.DistributedLock;
+import io.holdfast.Lease;
+import io.holdfast.LockOptions;
+import io.holdfast.MultiLease;
+import io.holdfast.MultiLock;
+import io.holdfast.internal.acquire.Acquisitions;
+import io.holdfast.internal.acquire.Patience;
+import io.holdfast.spi.Deadline;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.function.BooleanSupplier;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Takes its locks one after the other in the given order, all or none. If one of them is lost while others are waited
+ * for, it begins anew. Thread-safe.
+ */
+public final class MultiLockHandle implements MultiLock {
+
+    private final Acquisitions acquisitions;
+    private final List<LockHandle> locks;
+
+    /** @param locks in the global order */
+    public MultiLockHandle(Acquisitions acquisitions, List<LockHandle> locks) {
+        this.acquisitions = acquisitions;
+        this.locks = locks;
+    }
+
+    @Override
+    public List<String> names() {
+        return locks.stream().map(DistributedLock::name).toList();
+    }
+
+    @Override
+    public LockOptions options() {
+        return locks.get(0).options();
+    }
+
+    @Override
+    public MultiLease acquire() throws InterruptedException {
+        return take(lock -> Optional.of(lock.acquire()), () -> true).orElseThrow();
+    }
+
+    @Override
+    public Optional<MultiLease> tryAcquire() {
+        try {
+            return take(DistributedLock::tryAcquire, () -> false);
+        } catch (InterruptedException e) {
+            throw new AssertionError("asking once does not wait", e);
+        }
+    }
+
+    @Override
+    public Optional<MultiLease> tryAcquire(Duration maxWait) throws InterruptedException {
+        if (maxWait.isNegative() || maxWait.isZero()) {
+            return tryAcquire();
+        }
+        Deadline deadline = acquisitions.after(maxWait);
+        // The time is for all of them together: none is asked for once it is over.
+        return take(
+                lock -> deadline.hasPassed() ? Optional.empty() : lock.tryAcquire(deadline.remaining()),
+                () -> !deadline.hasPassed());
+    }
+
+    @Override
+    public CompletableFuture<MultiLease> acquireAsync() {
+        return new Chain<>(Patience.ENDLESS, acquisitions.never(), Optional::orElseThrow).start();
+    }
+
+    @Override
+    public CompletableFuture<Optional<MultiLease>> tryAcquireAsync(Duration maxWait) {
+        Patience patience = Patience.of(maxWait);
+        return new Chain<>(patience, acquisitions.after(maxWait), Function.identity()).start();
+    }
+
+    private interface Way {
+        Optional<Lease> acquire(DistributedLock lock) throws InterruptedException;
+    }
+
+    /** Empty if one could not be had, or was lost before the last was and there is no time to begin anew. */
+    private Optional<MultiLease> take(Way way, BooleanSupplier mayBeginAnew) throws InterruptedException {
+        Optional<MultiLease> all;
+        do {
+            all = takeOnce(way);
+            if (all.isEmpty() || all.get().isValid()) {
+                return all;
+            }
+            HeldMultiLease.releaseUndelivered(all.get().leases());
+        } while (mayBeginAnew.getAsBoolean());
+        return Optional.empty();
+    }
+
+    /** All, though some may be lost by now, or empty if one could not be had. */
+    private Optional<MultiLease> takeOnce(Way way) throws InterruptedException {
+        List<Lease> taken = new ArrayList<>();
+        try {
+            for (DistributedLock lock : locks) {
+                Optional<Lease> lease = way.acquire(lock);
+                if (lease.isEmpty()) {
+                    return Optional.empty();
+                }
+                taken.add(lease.get());
+            }
+            return Optional.of(new HeldMultiLease(taken));
+        } finally {
+            if (taken.size() < locks.size()) {
+                HeldMultiLease.releaseUndelivered(taken);
+            }
+        }
+    }
+
+    /** The same with futures: each lock is asked for when the one before it is held. */
+    private final class Chain<T> extends CompletableFuture<T> {
+
+        private final Patience patience;
+        private final Deadline deadline;
+        private final Function<Optional<MultiLease>, T> form;
+        private final List<Lease> taken = new ArrayList<>(); // by one step after the other
+        private volatile @Nullable CompletableFuture<Optional<Lease>> current;
+
+        Chain(Patience patience, Deadline deadline, Function<Optional<MultiLease>, T> form) {
+            this.patience = patience;
+            this.deadline = deadline;
+            this.form = form;
+        }
+
+        Chain<T> start() {
+            whenComplete((outcome, failure) -> endStep());
+            next();
+            return this;
+        }
+
+        /** Whoever completes it, nobody waits any more. */
+        private void endStep() {
+            CompletableFuture<Optional<Lease>> step = current;
+            if (step != null) {
+                step.cancel(true);
+            }
+        }
+
+        private void next() {
+            if (taken.size() == locks.size()) {
+                finish();
+                return;
+            }
+            if (isDone() || (!taken.isEmpty() && deadline.hasPassed())) {
+                giveUp();
+                return;
+            }
+            CompletableFuture<Optional<Lease>> step = locks.get(taken.size()).acquireAsync(patience, deadline);
+            current = step;
+            step.whenComplete(this::settle);
+            if (isDone()) {
+                step.cancel(true);
+            }
+        }
+
+        private void settle(Optional<Lease> lease, @Nullable Throwable failure) {
+            if (failure != null) {
+                releaseTaken();
+                completeExceptionally(failure);
+            } else if (lease.isPresent()) {
+                taken.add(lease.get());
+                next();
+            } else {
+                giveUp();
+            }
+        }
+
+        private void finish() {
+            MultiLease together = new HeldMultiLease(taken);
+            if (!together.isValid() && !isDone() && patience != Patience.ONCE && !deadline.hasPassed()) {
+                releaseTaken();
+                next();
+            } else if (!together.isValid()) {
+                giveUp();
+            } else if (!complete(form.apply(Optional.of(together)))) {
+                HeldMultiLease.releaseUndelivered(taken);
+            }
+        }
+
+        private void giveUp() {
+            releaseTaken();
+            if (!isDone()) {
+                complete(form.apply(Optional.empty()));
+            }
+        }
+
+        private void releaseTaken() {
+            HeldMultiLease.releaseUndelivered(taken);
+            taken.clear();
+        }
+    }
+}

@@ -1,0 +1,123 @@
+package io.holdfast.internal.lock;
+
+import io.holdfast.Lease;
+import io.holdfast.LeaseLostException;
+import io.holdfast.ReleaseResult;
+import io.holdfast.internal.acquire.Acquisitions;
+import io.holdfast.internal.acquire.LockTerms;
+import io.holdfast.internal.acquire.Patience;
+import io.holdfast.internal.acquire.ReentrantOwner;
+import io.holdfast.internal.acquire.ReentrantOwner.Owned;
+import io.holdfast.internal.acquire.SyncDriver;
+import io.holdfast.spi.Deadline;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.Lock;
+import org.jspecify.annotations.Nullable;
+
+/** A lock as {@link Lock}: re-entrant, owned by a thread. Locking again on a lost lease throws. Thread-safe. */
+final class ReentrantView implements Lock {
+
+    private final Acquisitions acquisitions;
+    private final LockTerms terms;
+
+    ReentrantView(Acquisitions acquisitions, LockTerms terms) {
+        this.acquisitions = acquisitions;
+        this.terms = terms;
+    }
+
+    @Override
+    public void lock() {
+        if (!enterAgain()) {
+            own(SyncDriver.acquireUninterruptibly(acquisitions, terms, Patience.ENDLESS, acquisitions.never()));
+        }
+    }
+
+    @Override
+    public void lockInterruptibly() throws InterruptedException {
+        requireNoInterrupt();
+        if (!enterAgain()) {
+            own(SyncDriver.acquire(acquisitions, terms, Patience.ENDLESS, acquisitions.never()));
+        }
+    }
+
+    @Override
+    public boolean tryLock() {
+        return enterAgain()
+                || own(SyncDriver.acquireUninterruptibly(acquisitions, terms, Patience.ONCE, acquisitions.once()));
+    }
+
+    @Override
+    public boolean tryLock(long wait, TimeUnit unit) throws InterruptedException {
+        requireNoInterrupt();
+        if (enterAgain()) {
+            return true;
+        }
+        if (wait <= 0) {
+            return tryLock();
+        }
+        Deadline deadline = acquisitions.after(Duration.ofNanos(unit.toNanos(wait)));
+        return own(SyncDriver.acquire(acquisitions, terms, Patience.LIMITED, deadline));
+    }
+
+    @Override
+    public void unlock() {
+        Owned owned = owner().current();
+        if (owned == null) {
+            throw new IllegalMonitorStateException(
+                    "thread " + Thread.currentThread().getName() + " does not own lock '" + terms.name() + "'");
+        }
+        if (!owned.exit()) {
+            return;
+        }
+        owner().disown();
+        if (owned.lease().release() == ReleaseResult.ALREADY_LOST) {
+            throw new LeaseLostException(
+                    terms.name(),
+                    owned.lease().token(),
+                    "it ended before unlock, so others may have held it meanwhile");
+        }
+    }
+
+    @Override
+    public Condition newCondition() {
+        throw new UnsupportedOperationException("distributed locks have no conditions");
+    }
+
+    private void requireNoInterrupt() throws InterruptedException {
+        if (Thread.interrupted()) {
+            throw new InterruptedException("interrupted before locking '" + terms.name() + "'");
+        }
+    }
+
+    private boolean enterAgain() {
+        Owned owned = owner().current();
+        if (owned == null) {
+            return false;
+        }
+        if (!owned.covers(terms.demand())) {
+            throw new IllegalStateException("thread " + Thread.currentThread().getName() + " owns lock '" + terms.name()
+                    + "' as " + owned.demand() + " and cannot have it as " + terms.demand() + " too: unlock first");
+        }
+        owned.lease().requireValid();
+        owned.enterAgain();
+        return true;
+    }
+
+    private boolean own(@Nullable Lease lease) {
+        if (lease != null) {
+            owner().own(lease, terms.demand());
+        }
+        return lease != null;
+    }
+
+    private ReentrantOwner owner() {
+        return terms.site().reentrantOwner();
+    }
+
+    @Override
+    public String toString() {
+        return "ReentrantLock[" + terms.name() + "]";
+    }
+}

@@ -1,0 +1,159 @@
+package io.holdfast.internal.ticket;
+
+import io.holdfast.LockException;
+import io.holdfast.LockView;
+import io.holdfast.internal.work.ServerThreads;
+import io.holdfast.spi.Deadline;
+import io.holdfast.spi.StoreContext.Timer;
+import io.holdfast.spi.Ticket;
+import io.holdfast.spi.TimeSource;
+import io.holdfast.spi.Withdrawal;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.time.Duration;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Consumer;
+
+/**
+ * Cleans up at the store in the background: leaves queues, gives back grants nobody waits for any more, and undoes requests
+ * whose outcome is unknown. Each task is repeated until the store has settled it or the ttl has made it moot. Thread-safe.
+ */
+public final class Cleanup {
+
+    private static final Logger LOG = System.getLogger(Cleanup.class.getName());
+
+    private static final long FIRST_RETRY_NANOS = Duration.ofMillis(50).toNanos();
+
+    /** What is known of a ticket that is to be removed. */
+    public enum Certainty {
+        /** The store has confirmed it: once it is not found it is gone. */
+        CONFIRMED,
+        /** Its request may not have arrived, and may arrive yet: not finding it proves nothing. */
+        MAYBE_UNDER_WAY
+    }
+
+    private final StoreRequests requests;
+    private final TimeSource time;
+    private final Timer timer;
+    private final ServerThreads threads;
+    private final Set<Task> open = ConcurrentHashMap.newKeySet();
+
+    public Cleanup(StoreRequests requests, TimeSource time, Timer timer, ServerThreads threads) {
+        this.requests = requests;
+        this.time = time;
+        this.timer = timer;
+        this.threads = threads;
+    }
+
+    /** Removes what an ended ticket may have at the store. */
+    public void withdraw(Ticket ticket, Certainty certainty) {
+        start(ticket, ticket.ttl(), () -> {
+            Withdrawal answer = requests.withdraw(ticket);
+            return answer == Withdrawal.REMOVED || certainty == Certainty.CONFIRMED;
+        });
+    }
+
+    /** Gives back the grant of an ended ticket. */
+    public void release(Ticket ticket, Duration linger) {
+        long left = Math.max(0, ticket.endNanos() - time.nanoTime());
+        start(ticket, ticket.givenTtl().plusNanos(left), () -> {
+            requests.release(ticket, linger);
+            return true;
+        });
+    }
+
+    /** Looks a lock up for a message to people; never repeated. */
+    public void lookUp(String lockName, Consumer<LockView> use) {
+        try {
+            threads.cleanup(requests.server(lockName)).execute(() -> {
+                try {
+                    use.accept(requests.view(lockName));
+                } catch (LockException e) {
+                    LOG.log(Level.DEBUG, "Could not look up lock '" + lockName + "'", e);
+                }
+            });
+        } catch (RuntimeException | Error e) {
+            LOG.log(Level.DEBUG, "Could not start to look up lock '" + lockName + "'", e);
+        }
+    }
+
+    /** Whether everything is settled, but for requests that were looked for once and not found. */
+    public boolean isIdle() {
+        return open.stream().allMatch(task -> task.lookedOnce);
+    }
+
+    int size() {
+        return open.size();
+    }
+
+    private void start(Ticket ticket, Duration mootAfter, Step step) {
+        Task task = new Task(ticket, mootAfter, step);
+        open.add(task);
+        task.submit();
+    }
+
+    /** One try. Whether it is settled. */
+    private interface Step {
+        boolean run();
+    }
+
+    private final class Task implements Runnable {
+
+        private final Ticket ticket;
+        private final Step step;
+        private final long mootNanos;
+        private long retryNanos = FIRST_RETRY_NANOS;
+        private volatile boolean lookedOnce;
+
+        Task(Ticket ticket, Duration mootAfter, Step step) {
+            this.ticket = ticket;
+            this.step = step;
+            // Counted from now, not from the send: a request still under way is granted for a ttl from its arrival.
+            this.mootNanos = time.nanoTime() + Deadline.nanosOf(mootAfter);
+        }
+
+        /** Never throws: who wants something cleaned up has other things to see to. */
+        void submit() {
+            try {
+                threads.cleanup(requests.server(ticket.name())).execute(this);
+            } catch (RuntimeException | Error e) {
+                tryAgainAfter(e);
+            }
+        }
+
+        @Override
+        public void run() {
+            try {
+                if (step.run()) {
+                    open.remove(this);
+                    return;
+                }
+            } catch (RuntimeException | Error e) {
+                tryAgainAfter(e);
+                return;
+            }
+            lookedOnce = true;
+            tryAgainIn(thirdOfTtl());
+        }
+
+        private void tryAgainAfter(Throwable failure) {
+            LOG.log(Level.DEBUG, () -> "Cleaning up lock '" + ticket.name() + "' failed, trying again: " + failure);
+            long pause = Math.min(thirdOfTtl(), retryNanos);
+            retryNanos *= 2;
+            tryAgainIn(pause);
+        }
+
+        private void tryAgainIn(long nanos) {
+            if (mootNanos - time.nanoTime() <= 0) {
+                open.remove(this);
+            } else {
+                timer.at(time.nanoTime() + nanos, this::submit);
+            }
+        }
+
+        private long thirdOfTtl() {
+            return ticket.ttl().toNanos() / 3;
+        }
+    }
+}

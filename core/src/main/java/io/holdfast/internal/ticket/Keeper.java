@@ -1,0 +1,161 @@
+package io.holdfast.internal.ticket;
+
+import io.holdfast.LockException;
+import io.holdfast.StoreUnavailableException;
+import io.holdfast.internal.work.ServerThreads;
+import io.holdfast.spi.OwnerId;
+import io.holdfast.spi.StoreContext.Timer;
+import io.holdfast.spi.Ticket;
+import io.holdfast.spi.TimeSource;
+import io.holdfast.spi.support.EarliestAlarm;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+
+/*
+ * Keeps this client's tickets alive at the store, and notices when it cannot.
+ *
+ * All of them sit in one map. The timer thread walks it when something is due, sorts what is due into one batch per server,
+ * hands each batch to that server's renewal thread, and ends what has reached its local deadline. It does no I/O, so a hanging
+ * server never delays the news that a lease is over.
+ *
+ * A lock that is taken and released at once must not pay for this: keep and drop are one map operation each, and the alarm is
+ * set only if the new due time lies before the next planned walk. Walks are bunched (slackNanos), so ten thousand leases cost
+ * some ten walks per renewal period, not ten thousand.
+ *
+ * Whether a ticket has ended is the ticket's own decision, made in one step with the look at its deadline. The walk asks it: an
+ * ended ticket has told its user and leaves the map, any other is planned for again. There is nothing between the two.
+ */
+
+/** Renews what is due and ends what is over. Thread-safe. */
+public final class Keeper {
+
+    private static final Logger LOG = System.getLogger(Keeper.class.getName());
+
+    private final StoreRequests requests;
+    private final TimeSource time;
+    private final ServerThreads threads;
+    private final Runnable afterWalk;
+    private final EarliestAlarm alarm;
+    private final ConcurrentHashMap<OwnerId, KeptTicket> kept = new ConcurrentHashMap<>();
+
+    public Keeper(StoreRequests requests, TimeSource time, Timer timer, ServerThreads threads, Runnable afterWalk) {
+        this.requests = requests;
+        this.time = time;
+        this.threads = threads;
+        this.afterWalk = afterWalk;
+        this.alarm = new EarliestAlarm(timer, this::walk);
+    }
+
+    void keep(KeptTicket ticket) {
+        kept.put(ticket.ticket().owner(), ticket);
+        plan(ticket);
+    }
+
+    void drop(KeptTicket ticket) {
+        kept.remove(ticket.ticket().owner(), ticket);
+    }
+
+    public boolean isEmpty() {
+        return kept.isEmpty();
+    }
+
+    /** The client closes: what is in use ends, what lies at a gate goes back. */
+    public void closeAll() {
+        kept.values().forEach(KeptTicket::closeWithClient);
+    }
+
+    private void plan(KeptTicket ticket) {
+        alarm.at(earlier(ticket.dueNanos(), ticket.endNanos()));
+    }
+
+    private void walk() {
+        long now = time.nanoTime();
+        Map<String, List<KeptTicket>> due = new HashMap<>();
+        for (KeptTicket ticket : kept.values()) {
+            try {
+                look(ticket, now, due);
+            } catch (RuntimeException | Error e) {
+                lookAgainAfter(e, ticket);
+            }
+        }
+        due.forEach(this::submit);
+        afterWalk.run();
+    }
+
+    private void look(KeptTicket ticket, long now, Map<String, List<KeptTicket>> due) {
+        if (ticket.ticket().state() == Ticket.State.ENDED) {
+            return; // whoever ended it drops it
+        }
+        if (ticket.endNanos() - now <= 0 && ticket.endIfOver()) {
+            drop(ticket);
+            return;
+        }
+        if (ticket.dueNanos() - now <= ticket.slackNanos()) {
+            String server = requests.server(ticket.ticket().name());
+            if (ticket.beginRenewal()) {
+                due.computeIfAbsent(server, none -> new ArrayList<>()).add(ticket);
+                alarm.at(ticket.endNanos());
+                return;
+            }
+        }
+        // One with a request under way may be overdue: looking again sooner than its slack would spin.
+        alarm.at(earlier(later(ticket.dueNanos(), now + ticket.slackNanos()), ticket.endNanos()));
+    }
+
+    /** One ticket's trouble, be it a bug of a store or too little memory for a thread, is not that of the others. */
+    private void lookAgainAfter(Throwable trouble, KeptTicket ticket) {
+        LOG.log(Level.ERROR, "A ticket could not be looked after, trying again", trouble);
+        alarm.at(earlier(time.nanoTime() + ticket.slackNanos(), ticket.endNanos()));
+    }
+
+    private void submit(String server, List<KeptTicket> batch) {
+        try {
+            threads.renewals(server).execute(() -> renew(batch));
+        } catch (RuntimeException | Error e) {
+            settle(batch, e);
+        }
+    }
+
+    private void renew(List<KeptTicket> batch) {
+        try {
+            List<Ticket> tickets = new ArrayList<>(batch.size());
+            batch.forEach(ticket -> tickets.add(ticket.ticket()));
+            requests.renew(tickets);
+            settle(batch, new IllegalStateException("the store said nothing"));
+        } catch (RuntimeException | Error e) {
+            // Also what a store should not throw: whatever happens, the tickets are renewed again.
+            settle(batch, e);
+        }
+    }
+
+    /** @param unheard what kept those from being renewed who have heard nothing */
+    private void settle(List<KeptTicket> batch, Throwable unheard) {
+        for (KeptTicket ticket : batch) {
+            try {
+                ticket.finishRenewal(asLockException(ticket, unheard));
+                plan(ticket);
+            } catch (RuntimeException | Error e) {
+                lookAgainAfter(e, ticket);
+            }
+        }
+    }
+
+    private static LockException asLockException(KeptTicket ticket, Throwable failure) {
+        return failure instanceof LockException known
+                ? known
+                : new StoreUnavailableException(ticket.ticket().name(), "the renewal failed", failure);
+    }
+
+    private static long earlier(long a, long b) {
+        return a - b < 0 ? a : b;
+    }
+
+    private static long later(long a, long b) {
+        return a - b < 0 ? b : a;
+    }
+}

@@ -1,0 +1,253 @@
+package io.holdfast.internal.ticket;
+
+import io.holdfast.LockException;
+import io.holdfast.Renewal;
+import io.holdfast.spi.Deadline;
+import io.holdfast.spi.Ticket;
+import io.holdfast.spi.TimeSource;
+import io.holdfast.spi.Tokens;
+import java.time.Duration;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicReference;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * A ticket in this client's hands: who uses it, when it is renewed next, how often it was handed on. Thread-safe.
+ *
+ * <p>Whoever uses it hears of its grant, its end and its renewals. A new user first makes itself known ({@link #usedBy}) and then
+ * looks at the ticket's state: an end that comes before is seen by that look, one that comes after is told.
+ */
+public final class KeptTicket implements Ticket.Listener {
+
+    private final Ticket ticket;
+    private final Renewal renewal;
+    private final TimeSource time;
+    private final Keeper keeper;
+    private final Cleanup cleanup;
+    private final AtomicReference<Round> round = new AtomicReference<>(Round.IDLE);
+    private volatile TicketUser user;
+    private volatile long dueNanos;
+    private volatile @Nullable LockException failure;
+    private volatile boolean extended;
+    private long grantedNanos; // written by the acquisition that got it, then handed on through the gate
+    private int localNumber; // as above
+
+    /** One renewal at a time, and whether its answer has been heard. */
+    private enum Round {
+        IDLE,
+        ASKED,
+        ANSWERED
+    }
+
+    KeptTicket(Tickets.Spec spec, Tickets tickets, TicketUser user) {
+        this.renewal = spec.renewal();
+        this.time = tickets.time();
+        this.keeper = tickets.keeper();
+        this.cleanup = tickets.cleanup();
+        this.user = user;
+        this.ticket = tickets.newTicket(spec, this);
+        this.dueNanos = nextDueNanos();
+    }
+
+    public Ticket ticket() {
+        return ticket;
+    }
+
+    public Renewal renewal() {
+        return renewal;
+    }
+
+    // Who uses it.
+
+    /** Then look at the ticket's state. */
+    public void usedBy(TicketUser newUser) {
+        user = newUser;
+    }
+
+    /** The grant has reached its first lease. */
+    public void startUse(long nowNanos) {
+        grantedNanos = nowNanos;
+    }
+
+    /** Goes on under another lease, with the next local number. */
+    public void handOn() {
+        localNumber++;
+    }
+
+    /** The token of the lease that uses this now. */
+    public long usersToken() {
+        return Tokens.ofUsers(ticket.storeToken(), localNumber);
+    }
+
+    /** Whether another thread of this client may go on with it before the store passes it on. */
+    public boolean mayBeHandedOn(HandoffLimits limits, long nowNanos) {
+        return renewal == Renewal.AUTO
+                && !extended
+                && localNumber < limits.most()
+                && nowNanos - grantedNanos < Deadline.nanosOf(limits.longest())
+                && isSurelyValid(nowNanos);
+    }
+
+    /** With time to spare: renewals come every third of the ttl, so with less than half left they are failing. */
+    public boolean isSurelyValid(long nowNanos) {
+        return ticket.isValid()
+                && ticket.endNanos() - nowNanos > ticket.givenTtl().toNanos() / 2;
+    }
+
+    /** Whether it was granted by a request sent before then, so that part of its time has gone. */
+    public boolean wasExtendedBefore(long nanos) {
+        return ticket.baseNanos() - nanos < 0;
+    }
+
+    // Its keeping.
+
+    /** From now on it is renewed, and ended at its deadline. */
+    public void keep() {
+        keeper.keep(this);
+    }
+
+    /** Asks the store for at least that long from now, on this thread. */
+    public void extend(Duration ttl, StoreRequests requests) {
+        extended = true;
+        askNow(() -> requests.extend(ticket, ttl));
+    }
+
+    /** Asks the store to keep it, on this thread. */
+    public void renewNow(StoreRequests requests, Deadline callers) {
+        askNow(() -> requests.renewNow(ticket, callers));
+    }
+
+    /** Failing is an exception to somebody who waits for the answer. */
+    private void askNow(Runnable request) {
+        failure = null;
+        request.run();
+        LockException failed = failure;
+        if (failed != null && ticket.state() != Ticket.State.ENDED) {
+            throw failed;
+        }
+    }
+
+    /** Ends it on its owner's behalf; what it has at the store is the caller's to give back. Returns how far it had come. */
+    public Ticket.State end() {
+        return ticket.end();
+    }
+
+    /** No longer renewed. To be called when somebody else sees to what is left of it at the store: close waits for either. */
+    public void drop() {
+        keeper.drop(this);
+    }
+
+    /** Ends it, and gives back in the background whatever it has at the store. */
+    public void endInBackground(Duration linger) {
+        ticket.end();
+        cleanup.release(ticket, linger);
+        drop();
+    }
+
+    /** Ends it, and removes in the background what it may have at the store. */
+    public void withdrawInBackground(Cleanup.Certainty certainty) {
+        if (ticket.end() == Ticket.State.HELD) {
+            cleanup.release(ticket, Duration.ZERO);
+        } else {
+            cleanup.withdraw(ticket, certainty);
+        }
+        drop();
+    }
+
+    void closeWithClient() {
+        if (!user.close()) {
+            endInBackground(Duration.ZERO);
+        }
+    }
+
+    // What the ticket tells.
+
+    @Override
+    public void granted() {
+        answered();
+        dueNanos = nextDueNanos();
+        user.changed();
+    }
+
+    @Override
+    public void kept() {
+        answered();
+        failure = null;
+        dueNanos = nextDueNanos();
+        user.kept(left());
+    }
+
+    @Override
+    public void failing(LockException cause) {
+        answered();
+        failure = cause;
+        dueNanos = time.nanoTime() + slackNanos();
+        user.failing(left(), cause);
+    }
+
+    @Override
+    public void ended(Ticket.Ending why) {
+        answered();
+        user.changed();
+    }
+
+    /** Nobody waits for this grant any more: it goes back by its token. */
+    @Override
+    public void unwanted() {
+        cleanup.release(ticket, Duration.ZERO);
+    }
+
+    // What the keeper asks.
+
+    /** When to renew next. */
+    long dueNanos() {
+        return dueNanos;
+    }
+
+    /** When it, or its user, ends unless renewed before. */
+    long endNanos() {
+        return user.longestNanos(ticket.endNanos());
+    }
+
+    /** Ends the ticket, or its user, if its time is over. Whether the ticket has ended. */
+    boolean endIfOver() {
+        if (!ticket.endIfExpired()) {
+            user.endIfTooLong();
+        }
+        return ticket.state() == Ticket.State.ENDED;
+    }
+
+    /** How long renewals may be bunched: a tenth of the time between two of them. */
+    long slackNanos() {
+        return ticket.ttl().toNanos() / 30;
+    }
+
+    /** Reserves this for one renewal; false if one is under way. */
+    boolean beginRenewal() {
+        return round.compareAndSet(Round.IDLE, Round.ASKED);
+    }
+
+    /** @param unheard what to say if the store said nothing */
+    void finishRenewal(LockException unheard) {
+        if (round.getAndSet(Round.IDLE) == Round.ASKED) {
+            ticket.failing(unheard);
+        }
+    }
+
+    private void answered() {
+        round.compareAndSet(Round.ASKED, Round.ANSWERED);
+    }
+
+    /** A third of the ttl after the base, less up to a tenth of that, so that leases of one moment spread out. */
+    private long nextDueNanos() {
+        if (renewal == Renewal.NONE && ticket.state() == Ticket.State.HELD) {
+            return time.nanoTime() + Deadline.FAR_NANOS;
+        }
+        long period = ticket.ttl().toNanos() / 3;
+        return ticket.baseNanos() + period - (long) (ThreadLocalRandom.current().nextDouble() * period / 10);
+    }
+
+    private Duration left() {
+        return Duration.ofNanos(Math.max(0, endNanos() - time.nanoTime()));
+    }
+}

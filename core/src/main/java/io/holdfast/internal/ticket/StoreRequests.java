@@ -1,0 +1,123 @@
+package io.holdfast.internal.ticket;
+
+import io.holdfast.LockView;
+import io.holdfast.internal.work.Lifecycle;
+import io.holdfast.spi.Deadline;
+import io.holdfast.spi.DowngradingStore;
+import io.holdfast.spi.LockStore;
+import io.holdfast.spi.Refusal;
+import io.holdfast.spi.ReleaseAnswer;
+import io.holdfast.spi.StoreTraits;
+import io.holdfast.spi.Ticket;
+import io.holdfast.spi.TimeSource;
+import io.holdfast.spi.Tokens;
+import io.holdfast.spi.Withdrawal;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The engine's door to the store: gives every request its deadline, lets closing wait for those that may end in a grant, and
+ * turns the store's tokens into users' tokens. Thread-safe.
+ */
+public final class StoreRequests {
+
+    private final LockStore store;
+    private final StoreTraits traits;
+    private final TimeSource time;
+    private final Duration timeout;
+    private final Lifecycle lifecycle;
+
+    public StoreRequests(LockStore store, TimeSource time, Duration timeout, Lifecycle lifecycle) {
+        this.store = store;
+        this.traits = store.traits();
+        this.time = time;
+        this.timeout = timeout;
+        this.lifecycle = lifecycle;
+    }
+
+    public LockStore store() {
+        return store;
+    }
+
+    public StoreTraits traits() {
+        return traits;
+    }
+
+    public String server(String lockName) {
+        return store.server(lockName);
+    }
+
+    /** Runs something that closing must wait for, since it may leave a grant to be given back. */
+    public <T extends @Nullable Object> T underWay(Supplier<T> work) {
+        lifecycle.begin();
+        try {
+            return work.get();
+        } finally {
+            lifecycle.finish();
+        }
+    }
+
+    /** Asks for a lock, by the caller's deadline or the request timeout if that is sooner. */
+    public Optional<Refusal> request(Ticket ticket, LockStore.Mode mode, Deadline callers) {
+        return underWay(() -> {
+            lifecycle.requireOpen(ticket.name());
+            return store.request(ticket, mode, callers.within(timeout));
+        });
+    }
+
+    /** A request that hangs must leave time for another before a lease ends. */
+    void renew(List<Ticket> tickets) {
+        Duration limit = timeout;
+        for (Ticket ticket : tickets) {
+            Duration third = ticket.ttl().dividedBy(3);
+            limit = third.compareTo(limit) < 0 ? third : limit;
+        }
+        store.renew(tickets, Deadline.after(time, limit));
+    }
+
+    /** Renews one ticket now, by the caller's deadline or the request timeout if that is sooner. */
+    public void renewNow(Ticket ticket, Deadline callers) {
+        store.renew(List.of(ticket), callers.within(timeout));
+    }
+
+    public void extend(Ticket ticket, Duration ttl) {
+        store.extend(ticket, ttl, deadline());
+    }
+
+    public void downgrade(Ticket ticket, DowngradingStore downgrading) {
+        downgrading.downgrade(ticket, deadline());
+    }
+
+    public ReleaseAnswer release(Ticket ticket, Duration linger) {
+        return store.release(ticket, linger, deadline());
+    }
+
+    Withdrawal withdraw(Ticket ticket) {
+        return store.withdraw(ticket, deadline());
+    }
+
+    /** Asks the server for a sign of life, for as long as the caller would wait. */
+    public void ping(Duration maxWait) {
+        lifecycle.requireOpen("*");
+        store.ping(Deadline.after(time, maxWait));
+    }
+
+    public LockView view(String name) {
+        lifecycle.requireOpen(name);
+        return Tokens.ofUsers(store.view(name, deadline()));
+    }
+
+    public LockStore.Page views(String prefix, Optional<String> after, int limit) {
+        lifecycle.requireOpen(prefix);
+        LockStore.Page page = store.views(prefix, after, limit, deadline());
+        return new LockStore.Page(page.locks().stream().map(Tokens::ofUsers).toList(), page.next());
+    }
+
+    /** The request timeout from now. */
+    public Deadline deadline() {
+        return Deadline.after(time, timeout);
+    }
+}

@@ -1,0 +1,97 @@
+package io.holdfast.internal.work;
+
+import io.holdfast.Loss;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.util.Optional;
+import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * Runs users' code: continuations of futures, listeners, callbacks of losses. Thread-safe.
+ *
+ * <p>Nothing of the engine waits for users' code, nor for a user's executor, which may block when something is handed to it:
+ * that is done by a thread of the client's own, which may block. What the executor refuses runs on that thread. Futures
+ * complete on the client's own threads, since threads of the user's executor may wait for them.
+ */
+public final class Callbacks {
+
+    /*
+     * A pool that is shut down at the very moment something is handed to it may neither run nor refuse it, as ForkJoinPool does.
+     * So close() shuts the pools down only when nobody is between begin and finish of the Lifecycle who began before the client
+     * was closed; and who begins later sees that, and calls back here and now.
+     */
+
+    private static final Logger LOG = System.getLogger(Callbacks.class.getName());
+
+    private final Optional<Executor> users;
+    private final Executor own;
+    private final Executor losses;
+    private final Lifecycle lifecycle;
+
+    /**
+     * @param users where listeners and callbacks of losses run, if the user cares
+     * @param own threads for continuations of futures and for listeners
+     * @param losses threads apart, so that continuations that block do not keep the news of a loss waiting
+     */
+    public Callbacks(Optional<Executor> users, Executor own, Executor losses, Lifecycle lifecycle) {
+        this.users = users;
+        this.own = own;
+        this.losses = losses;
+        this.lifecycle = lifecycle;
+    }
+
+    /** Completes a future, and so runs what hangs on it. */
+    public <T extends @Nullable Object> void complete(Consumer<T> completion, T argument) {
+        handOver(own, call(completion, argument));
+    }
+
+    /** Calls a listener. */
+    public <T extends @Nullable Object> void tell(Consumer<T> listener, T argument) {
+        handOver(own, onUsersExecutor(call(listener, argument)));
+    }
+
+    /** Calls somebody who wants to hear of a loss. */
+    public void tellLoss(Consumer<Loss> listener, Loss loss) {
+        handOver(losses, onUsersExecutor(call(listener, loss)));
+    }
+
+    private void handOver(Executor way, Runnable call) {
+        if (lifecycle.isClosed()) {
+            call.run();
+            return;
+        }
+        try {
+            way.execute(call);
+        } catch (RejectedExecutionException closed) {
+            call.run();
+        }
+    }
+
+    private Runnable onUsersExecutor(Runnable call) {
+        if (users.isEmpty()) {
+            return call;
+        }
+        RunOnce once = new RunOnce(call);
+        return () -> {
+            try {
+                users.get().execute(once);
+            } catch (RuntimeException | Error e) {
+                LOG.log(Level.DEBUG, "The executor took no task", e);
+                once.run();
+            }
+        };
+    }
+
+    private static <T extends @Nullable Object> Runnable call(Consumer<T> callback, T argument) {
+        return () -> {
+            try {
+                callback.accept(argument);
+            } catch (RuntimeException | Error e) {
+                LOG.log(Level.ERROR, "A callback failed on " + argument, e);
+            }
+        };
+    }
+}

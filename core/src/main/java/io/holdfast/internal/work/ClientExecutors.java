@@ -1,0 +1,78 @@
+package io.holdfast.internal.work;
+
+import java.lang.reflect.InvocationTargetException;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
+import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.ForkJoinWorkerThread;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadFactory;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+
+/** Makes the client's own executors: virtual threads where the JDK has them, else a few daemon threads. */
+public final class ClientExecutors {
+
+    private static final int THREADS = Math.max(4, 2 * Runtime.getRuntime().availableProcessors());
+    private static final long IDLE_SECONDS = 30;
+
+    private ClientExecutors() {}
+
+    /** For steps that may block for a request, but never for a lock. */
+    public static ExecutorService forTasks(String threadName) {
+        try {
+            return virtual(threadName);
+        } catch (ReflectiveOperationException before21) {
+            ThreadPoolExecutor pool = new ThreadPoolExecutor(
+                    THREADS, THREADS, IDLE_SECONDS, TimeUnit.SECONDS, new LinkedBlockingQueue<>(), daemons(threadName));
+            pool.allowCoreThreadTimeOut(true);
+            return pool;
+        }
+    }
+
+    /**
+     * For user code. A pool that makes up for threads waiting in {@code CompletableFuture.join}, since user code may well
+     * join one of our futures in the continuation of another.
+     */
+    public static ExecutorService forCallbacks(String threadName) {
+        try {
+            return virtual(threadName);
+        } catch (ReflectiveOperationException before21) {
+            AtomicInteger number = new AtomicInteger();
+            return new ForkJoinPool(
+                    THREADS,
+                    pool -> {
+                        ForkJoinWorkerThread thread = ForkJoinPool.defaultForkJoinWorkerThreadFactory.newThread(pool);
+                        thread.setName(threadName + "-" + number.incrementAndGet());
+                        return thread;
+                    },
+                    null,
+                    true);
+        }
+    }
+
+    static ThreadFactory daemons(String name) {
+        AtomicInteger number = new AtomicInteger();
+        return task -> {
+            Thread thread = new Thread(task, name + "-" + number.incrementAndGet());
+            thread.setDaemon(true);
+            return thread;
+        };
+    }
+
+    /** {@code Thread.ofVirtual().name(name + "-", 1).factory()} and its executor, which Java 17 cannot name. */
+    private static ExecutorService virtual(String name) throws ReflectiveOperationException {
+        try {
+            Object builder = Thread.class.getMethod("ofVirtual").invoke(null);
+            Class<?> builderType = Class.forName("java.lang.Thread$Builder");
+            builderType.getMethod("name", String.class, long.class).invoke(builder, name + "-", 1L);
+            Object factory = builderType.getMethod("factory").invoke(builder);
+            return (ExecutorService) Executors.class
+                    .getMethod("newThreadPerTaskExecutor", ThreadFactory.class)
+                    .invoke(null, factory);
+        } catch (InvocationTargetException e) {
+            throw new ReflectiveOperationException(e);
+        }
+    }
+}

@@ -1,0 +1,73 @@
+package io.holdfast.internal.work;
+
+import io.holdfast.LockEvent;
+import io.holdfast.LockListener;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.util.List;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
+
+/** Passes events to the listeners, one at a time and in order, off the threads they happen on. Thread-safe. */
+public final class Events {
+
+    private static final Logger LOG = System.getLogger(Events.class.getName());
+
+    /** Beyond this a listener has lost touch, and keeping its events would only use up the memory. */
+    private static final int MOST_PENDING = 100_000;
+
+    /** Then somebody else's callback gets its turn, should they share a thread. */
+    private static final int MOST_AT_ONCE = 64;
+
+    private final List<LockListener> listeners;
+    private final Callbacks callbacks;
+    private final ConcurrentLinkedQueue<LockEvent> queue = new ConcurrentLinkedQueue<>();
+    private final AtomicInteger pending = new AtomicInteger();
+    private volatile boolean overflowSaid;
+
+    public Events(List<LockListener> listeners, Callbacks callbacks) {
+        this.listeners = listeners;
+        this.callbacks = callbacks;
+    }
+
+    /** Costs next to nothing without listeners: the event is not even made. */
+    public void publish(Supplier<LockEvent> event) {
+        if (listeners.isEmpty()) {
+            return;
+        }
+        if (pending.get() >= MOST_PENDING) {
+            if (!overflowSaid) {
+                overflowSaid = true;
+                LOG.log(Level.WARNING, "A listener is too slow: some events are not delivered");
+            }
+            return;
+        }
+        queue.add(event.get());
+        if (pending.getAndIncrement() == 0) {
+            callbacks.tell(Events::drain, this);
+        }
+    }
+
+    /** Run by one at a time: whoever makes {@code pending} more than nothing starts it, and it ends at nothing. */
+    private void drain() {
+        for (int told = 0; told < MOST_AT_ONCE; told++) {
+            tell(queue.remove());
+            if (pending.decrementAndGet() == 0) {
+                return;
+            }
+        }
+        callbacks.tell(Events::drain, this);
+    }
+
+    private void tell(LockEvent event) {
+        for (LockListener listener : listeners) {
+            try {
+                listener.on(event);
+            } catch (RuntimeException | Error e) {
+                // Whatever it is, the next event must still be delivered.
+                LOG.log(Level.ERROR, "A listener failed on " + event, e);
+            }
+        }
+    }
+}

@@ -1,0 +1,64 @@
+package io.holdfast.internal.work;
+
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
+import java.util.concurrent.TimeUnit;
+
+/**
+ * Two background threads per server: one renews, one cleans up. Apart, so that undoing a request at a server that hangs
+ * never keeps a renewal waiting; per server, so that a dead one delays only its own locks. Thread-safe.
+ */
+public final class ServerThreads {
+
+    private static final long IDLE_SECONDS = 30;
+
+    private final String threadPrefix;
+    private final ConcurrentHashMap<String, Pair> servers = new ConcurrentHashMap<>();
+
+    public ServerThreads(String threadPrefix) {
+        this.threadPrefix = threadPrefix;
+    }
+
+    public Executor renewals(String server) {
+        return pair(server).renewals;
+    }
+
+    public Executor cleanup(String server) {
+        return pair(server).cleanup;
+    }
+
+    /** Ends the threads after what they are at. */
+    public void stop() {
+        servers.values().forEach(pair -> {
+            pair.renewals.shutdownNow();
+            pair.cleanup.shutdownNow();
+        });
+    }
+
+    private Pair pair(String server) {
+        Pair known = servers.get(server);
+        return known != null ? known : servers.computeIfAbsent(server, this::open);
+    }
+
+    private Pair open(String server) {
+        String suffix = server.isEmpty() ? "" : "-" + server;
+        return new Pair(worker("renew" + suffix), worker("cleanup" + suffix));
+    }
+
+    private ThreadPoolExecutor worker(String role) {
+        ThreadPoolExecutor worker = new ThreadPoolExecutor(
+                1,
+                1,
+                IDLE_SECONDS,
+                TimeUnit.SECONDS,
+                new LinkedBlockingQueue<>(),
+                ClientExecutors.daemons(threadPrefix + role),
+                new ThreadPoolExecutor.DiscardPolicy());
+        worker.allowCoreThreadTimeOut(true);
+        return worker;
+    }
+
+    private record Pair(ThreadPoolExecutor renewals, ThreadPoolExecutor cleanup) {}
+}

@@ -1,0 +1,109 @@
+package io.holdfast.quorum;
+
+import io.holdfast.LockException;
+import io.holdfast.spi.Ticket;
+import io.holdfast.spi.Ticket.State;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One ticket's parts, a ticket of its own at every node: their states tell what each node granted, late ones included.
+ * Thread-safe.
+ */
+final class NodeTickets {
+
+    private final Ticket whole;
+    private final QuorumNodes nodes;
+    private final List<Part> parts = new ArrayList<>();
+
+    NodeTickets(Ticket whole, QuorumNodes nodes) {
+        this.whole = whole;
+        this.nodes = nodes;
+        nodes.all().forEach(node -> parts.add(new Part(node)));
+        whole.attach(this);
+    }
+
+    /** What a quorum's ticket is made of. */
+    static NodeTickets of(Ticket whole) {
+        return whole.handle(NodeTickets.class)
+                .orElseThrow(() -> new IllegalArgumentException(whole + " is a ticket of another store"));
+    }
+
+    Part at(QuorumNode node) {
+        return parts.get(node.number());
+    }
+
+    /** Those a node has granted and not lost. */
+    List<Ticket> held() {
+        return parts.stream()
+                .map(part -> part.ticket)
+                .filter(ticket -> ticket.state() == State.HELD)
+                .toList();
+    }
+
+    /** The part that ends last among those that a majority outlives: what the nodes together still vouch for. */
+    Optional<Ticket> vouchedFor() {
+        return held().stream()
+                .sorted(Comparator.comparingLong((Ticket ticket) -> ticket.endNanos() - whole.baseNanos())
+                        .reversed())
+                .skip(nodes.majority() - 1L)
+                .findFirst();
+    }
+
+    /** From now on a grant that still comes is unwanted. */
+    void end() {
+        parts.forEach(part -> part.ticket.end());
+    }
+
+    /** The ticket of one node. */
+    final class Part implements Ticket.Listener {
+
+        private final QuorumNode node;
+        private final Ticket ticket;
+        private volatile @Nullable LockException failure;
+
+        Part(QuorumNode node) {
+            this.node = node;
+            this.ticket = whole.forNode(this);
+        }
+
+        Ticket ticket() {
+            return ticket;
+        }
+
+        /** Forgets what kept the last renewal from being done. */
+        void beginRenewal() {
+            failure = null;
+        }
+
+        /** What kept the last renewal from being done, if something did. */
+        Optional<LockException> failure() {
+            return Optional.ofNullable(failure);
+        }
+
+        @Override
+        public void failing(LockException cause) {
+            failure = cause;
+        }
+
+        /** One node's loss is none while a majority may still keep it. */
+        @Override
+        public void ended(Ticket.Ending why) {
+            long ended = parts.stream()
+                    .filter(part -> part.ticket.state() == State.ENDED)
+                    .count();
+            if (whole.state() == State.HELD && nodes.isBlocking(ended)) {
+                whole.gone(why.reason(), why.detail());
+            }
+        }
+
+        /** It came when the lease had ended, or was given up: nobody else will give it back. */
+        @Override
+        public void unwanted() {
+            nodes.pursue(node, ticket);
+        }
+    }
+}

@@ -1,0 +1,158 @@
+package io.holdfast.quorum;
+
+import io.holdfast.StoreUnavailableException;
+import io.holdfast.quorum.NodeAnswers.NodeAnswer;
+import io.holdfast.spi.Deadline;
+import io.holdfast.spi.StoreContext;
+import io.holdfast.spi.Ticket;
+import io.holdfast.spi.Withdrawal;
+import java.time.Duration;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import java.util.function.Function;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
+
+/** The nodes of a quorum: asks them at once, each for as long as one may take, and tells what they said. Thread-safe. */
+final class QuorumNodes {
+
+    private static final System.Logger LOG = System.getLogger(QuorumNodes.class.getName());
+
+    private static final Duration FIRST_ANSWER_TIMEOUT = Duration.ofSeconds(2);
+    private static final Duration LEAST_NODE_TIMEOUT = Duration.ofMillis(20);
+    private static final int TTL_PER_NODE_TIMEOUT = 200;
+
+    /** For one try to remove what a node may have left: no caller waits for it, but others wait for the lock. */
+    private static final Duration PURSUIT_TIMEOUT = Duration.ofMillis(500);
+
+    private final List<QuorumNode> nodes;
+    private final int majority;
+    private final Optional<Duration> nodeTimeout;
+    private final StoreContext context;
+
+    QuorumNodes(List<QuorumNode> nodes, Optional<Duration> nodeTimeout, StoreContext context) {
+        this.nodes = nodes;
+        this.majority = majorityOf(nodes.size());
+        this.nodeTimeout = nodeTimeout;
+        this.context = context;
+    }
+
+    static int majorityOf(int nodes) {
+        return nodes / 2 + 1;
+    }
+
+    List<QuorumNode> all() {
+        return nodes;
+    }
+
+    int size() {
+        return nodes.size();
+    }
+
+    int majority() {
+        return majority;
+    }
+
+    /** So many nodes against leave no majority in favour. */
+    boolean isBlocking(long against) {
+        return against > nodes.size() - majority;
+    }
+
+    /** Asks all nodes at once and waits for all, no longer than the deadline. */
+    <T> List<NodeAnswer<T>> ask(Deadline nodeDeadline, Function<QuorumNode, T> question) {
+        return askEach(question).await(nodeDeadline, all -> false);
+    }
+
+    /** Asks all nodes at once; who wants the answers awaits them. */
+    <T> NodeAnswers<T> askEach(Function<QuorumNode, T> question) {
+        return askSome(nodes, question);
+    }
+
+    /** As {@link #askEach}, for some of them. */
+    <T> NodeAnswers<T> askSome(List<QuorumNode> some, Function<QuorumNode, T> question) {
+        NodeAnswers<T> answers = new NodeAnswers<>(nodes.size(), some.size());
+        for (QuorumNode node : some) {
+            node.run(() -> answers.add(answer(node, question)));
+        }
+        return answers;
+    }
+
+    private static <T> NodeAnswer<T> answer(QuorumNode node, Function<QuorumNode, T> question) {
+        node.countQuestion();
+        try {
+            T answer = question.apply(node);
+            node.countAnswer();
+            return new NodeAnswer<>(node.number(), answer, null);
+        } catch (RuntimeException e) {
+            return new NodeAnswer<>(node.number(), null, e);
+        }
+    }
+
+    <T> List<NodeAnswer<T>> requireMajority(String name, List<NodeAnswer<T>> answers) {
+        long answered =
+                answers.stream().filter(answer -> answer.answer() != null).count();
+        if (answered < majority) {
+            throw new StoreUnavailableException(
+                    name,
+                    "only " + answered + " of " + nodes.size() + " nodes answered ("
+                            + said(answers, answer -> "answered") + ")");
+        }
+        return answers;
+    }
+
+    Deadline nodeDeadline(Duration ttl, Deadline deadline) {
+        return deadline.within(nodeTimeout(ttl));
+    }
+
+    /** A node that has yet to be connected to may take longer: loading classes and opening sockets says nothing about it. */
+    Duration nodeTimeout(Duration ttl) {
+        Duration share = ttl.dividedBy(TTL_PER_NODE_TIMEOUT);
+        Duration usual = nodeTimeout.orElse(share.compareTo(LEAST_NODE_TIMEOUT) < 0 ? LEAST_NODE_TIMEOUT : share);
+        boolean cold = nodes.stream().anyMatch(QuorumNode::isCold);
+        return cold && usual.compareTo(FIRST_ANSWER_TIMEOUT) < 0 ? FIRST_ANSWER_TIMEOUT : usual;
+    }
+
+    /** Which node said what, for people. */
+    <T> String said(List<NodeAnswer<T>> answers, Function<T, String> text) {
+        Map<Integer, String> byNode = new HashMap<>();
+        for (NodeAnswer<T> given : answers) {
+            T answer = given.answer();
+            byNode.put(given.node(), answer != null ? text.apply(answer) : failureText(given.failure()));
+        }
+        return nodes.stream()
+                .map(node -> node.name() + ": " + byNode.getOrDefault(node.number(), "no answer in time"))
+                .collect(Collectors.joining("; "));
+    }
+
+    /** The root of it: a node's own advice to try again is not for the user of a quorum. */
+    private static String failureText(@Nullable RuntimeException failure) {
+        Throwable cause = failure == null || failure.getCause() == null ? failure : failure.getCause();
+        return cause == null || cause.getMessage() == null ? String.valueOf(cause) : cause.getMessage();
+    }
+
+    /** Withdraws a ticket from one node until it is gone for good, or the ttl has made it moot. */
+    void pursue(QuorumNode node, Ticket part) {
+        part.end();
+        pursue(node, part, context.time().nanoTime() + part.ttl().toNanos());
+    }
+
+    private void pursue(QuorumNode node, Ticket part, long mootNanos) {
+        node.runCleanup(() -> {
+            if (mootNanos - context.time().nanoTime() <= 0) {
+                return;
+            }
+            try {
+                Deadline deadline = Deadline.after(context.time(), PURSUIT_TIMEOUT);
+                if (node.store().withdraw(part, deadline) == Withdrawal.REMOVED) {
+                    return;
+                }
+            } catch (RuntimeException | Error e) {
+                LOG.log(System.Logger.Level.DEBUG, "cannot withdraw a ticket yet", e);
+            }
+            long again = context.time().nanoTime() + part.ttl().toNanos() / 3;
+            context.timer().at(again, () -> pursue(node, part, mootNanos));
+        });
+    }
+}

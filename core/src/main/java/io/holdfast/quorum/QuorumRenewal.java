@@ -1,0 +1,100 @@
+package io.holdfast.quorum;
+
+import io.holdfast.LossReason;
+import io.holdfast.UnknownOutcomeException;
+import io.holdfast.quorum.NodeAnswers.NodeAnswer;
+import io.holdfast.spi.Deadline;
+import io.holdfast.spi.LockStore;
+import io.holdfast.spi.OwnerId;
+import io.holdfast.spi.Ticket;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+
+/** One batch of renewals, put to all nodes at once. Used once. */
+final class QuorumRenewal {
+
+    /** What became of a ticket at one node. */
+    private enum Said {
+        RENEWED("renewed"),
+        FAILED("could not renew it"),
+        NOT_HELD("does not have it");
+
+        private final String text;
+
+        Said(String text) {
+            this.text = text;
+        }
+    }
+
+    /** How the tickets of one node are renewed. */
+    interface AtNode {
+        void renew(LockStore node, List<Ticket> parts, Deadline deadline);
+    }
+
+    private final QuorumNodes nodes;
+    private final List<Ticket> tickets;
+    private final AtNode way;
+
+    QuorumRenewal(QuorumNodes nodes, List<Ticket> tickets, AtNode way) {
+        this.nodes = nodes;
+        this.tickets = tickets;
+        this.way = way;
+    }
+
+    void run(Deadline deadline) {
+        Duration shortest =
+                tickets.stream().map(Ticket::ttl).min(Duration::compareTo).orElseThrow();
+        Deadline nodeDeadline = nodes.nodeDeadline(shortest, deadline);
+        List<NodeAnswer<Map<OwnerId, Said>>> answers =
+                nodes.askEach(node -> renewAt(node, nodeDeadline)).await(nodeDeadline, this::isSettled);
+        tickets.forEach(ticket -> report(ticket, answers));
+    }
+
+    private Map<OwnerId, Said> renewAt(QuorumNode node, Deadline deadline) {
+        List<Ticket> held = new ArrayList<>();
+        for (Ticket ticket : tickets) {
+            NodeTickets.Part part = NodeTickets.of(ticket).at(node);
+            if (part.ticket().state() == Ticket.State.HELD) {
+                part.beginRenewal();
+                held.add(part.ticket());
+            }
+        }
+        if (!held.isEmpty()) {
+            way.renew(node.store(), held, deadline);
+        }
+        Map<OwnerId, Said> said = new HashMap<>();
+        for (Ticket ticket : tickets) {
+            NodeTickets.Part part = NodeTickets.of(ticket).at(node);
+            boolean has = part.ticket().state() == Ticket.State.HELD;
+            Said kept = part.failure().isPresent() ? Said.FAILED : Said.RENEWED;
+            said.put(ticket.owner(), has ? kept : Said.NOT_HELD);
+        }
+        return said;
+    }
+
+    private boolean isSettled(List<NodeAnswer<Map<OwnerId, Said>>> answers) {
+        return tickets.stream().allMatch(ticket -> count(answers, ticket, Said.RENEWED) >= nodes.majority());
+    }
+
+    /** The deadline is what a majority of the nodes vouch for, each by its own last request. */
+    private void report(Ticket ticket, List<NodeAnswer<Map<OwnerId, Said>>> answers) {
+        if (count(answers, ticket, Said.RENEWED) >= nodes.majority()) {
+            NodeTickets.of(ticket).vouchedFor().ifPresent(part -> ticket.extended(part.givenTtl(), part.baseNanos()));
+            return;
+        }
+        String said = nodes.said(answers, node -> node.getOrDefault(ticket.owner(), Said.NOT_HELD).text);
+        if (nodes.isBlocking(count(answers, ticket, Said.NOT_HELD))) {
+            ticket.gone(LossReason.GONE, "fewer than " + nodes.majority() + " nodes still have it (" + said + ")");
+        } else {
+            ticket.failing(new UnknownOutcomeException(
+                    ticket.name(), "fewer than " + nodes.majority() + " nodes renewed it in time (" + said + ")"));
+        }
+    }
+
+    private static long count(List<NodeAnswer<Map<OwnerId, Said>>> answers, Ticket ticket, Said wanted) {
+        return NodeAnswers.count(answers, node -> node.get(ticket.owner()) == wanted);
+    }
+}
