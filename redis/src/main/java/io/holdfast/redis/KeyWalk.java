@@ -89,7 +89,7 @@ final class KeyWalk {
      * of one SCAN answer are left for the next page by asking for the same answer again.
      */
     LockStore.Page views(String namePrefix, Optional<String> after, int limit, Deadline deadline) {
-        return walk(namePrefix, deadline, () -> {
+        return walk(deadline, () -> {
             List<Node> servers = servers(deadline);
             Optional<Position> next = Optional.of(begin(after, servers));
             Map<String, LockView> found = new LinkedHashMap<>();
@@ -175,7 +175,7 @@ final class KeyWalk {
         String idleMicros = Micros.text(idleFor);
         String pattern = LockKeys.counterPattern(prefix);
         AtomicInteger removed = new AtomicInteger();
-        return walk("", deadline, () -> {
+        return walk(deadline, () -> {
             for (Node server : topology.primaries(deadline)) {
                 String cursor = FIRST_CURSOR;
                 do {
@@ -224,11 +224,11 @@ final class KeyWalk {
         }
     }
 
-    private <T> T walk(String about, Deadline deadline, Supplier<T> walk) {
+    private <T> T walk(Deadline deadline, Supplier<T> walk) {
         try {
             return commands.read(deadline, walk);
         } catch (JedisException e) {
-            throw new StoreUnavailableException(about, Failures.reason(e), e);
+            throw StoreUnavailableException.ofWholeStore(Failures.reason(e), e);
         }
     }
 }
