@@ -40,7 +40,13 @@ final class KeyWalk {
         /** Lock keys: held locks. */
         HELD,
         /** Queues of locks nobody holds: those of held ones have been shown. */
-        WAITED_FOR
+        WAITED_FOR;
+
+        boolean shows(LockView view) {
+            return view.isHeld()
+                    ? this == HELD
+                    : this == WAITED_FOR && !view.waiters().isEmpty();
+        }
     }
 
     /**
@@ -137,9 +143,7 @@ final class KeyWalk {
                 now.stream().flatMap(key -> lockOf(at.stage, key).stream()).toList();
         call(Script.VIEW, locks, deadline, (keys, reply) -> {
             LockView view = ViewReply.read(keys.name(), reply.value());
-            if (at.stage == Stage.HELD
-                    ? view.isHeld()
-                    : !view.isHeld() && !view.waiters().isEmpty()) {
+            if (at.stage.shows(view)) {
                 found.put(view.name(), view);
             }
         });
