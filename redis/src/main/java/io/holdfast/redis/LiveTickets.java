@@ -38,7 +38,7 @@ final class LiveTickets {
 
     /** A grant announced to this ticket from now on is given back at once. */
     void forget(Ticket ticket) {
-        live.remove(ticket.owner());
+        live.remove(ticket.owner(), ticket);
         HolderCheck.of(ticket).ifPresent(HolderCheck::cancel);
     }
 }
