@@ -1,8 +1,8 @@
 package io.holdfast.jdbc;
 
 import io.holdfast.Demand;
-import io.holdfast.spi.Grant;
-import io.holdfast.spi.Request;
+import io.holdfast.spi.Ticket;
+import io.holdfast.spi.support.OriginText;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -89,6 +89,10 @@ final class LockSql {
             INSERT INTO {lock} (name, kind, token, acquired_at, expires_at, renewals, line, line_until)
             VALUES (?, 'exclusive', ?, {now}, 0, 0, '', 0)""";
 
+    private static final String LOCK_MEMBERS = """
+            SELECT h.owner, h.expires_at, l.expires_at, {now}{limited} FROM {lock} l JOIN {holder} h ON h.name = l.name
+            WHERE %sl.name IN ({names}) AND h.owner IN ({owners}) AND l.kind <> 'exclusive' FOR UPDATE""";
+
     private final Dialect dialect;
     private final String home;
     private final Schema schema;
@@ -107,8 +111,9 @@ final class LockSql {
     private final String release;
     private final String releaseWithBaton;
     final String withdraw;
-    final String renew;
-    final String stillHeld;
+
+    private final String renewAtOnce;
+    private final String renewSoon;
 
     final String setLine;
     final String takeLocked;
@@ -120,10 +125,11 @@ final class LockSql {
     final String removeExpiredMembers;
     final String setCrowd;
     final String setExpiry;
-    final String lockRows;
-    final String renewCrowd;
+
+    private final String lockMembersAtOnce;
+    private final String lockMembersSoon;
+    final String renewCrowds;
     final String renewMembers;
-    final String membersStillThere;
     final String becomeShared;
     final String seize;
     final String removeMembers;
@@ -169,17 +175,14 @@ final class LockSql {
         releaseWithBaton = text(mysql ? free : freeAndTell.formatted("first NOT IN ('', '" + Line.RELAY + "')"));
         withdraw = text("""
                 UPDATE {lock} SET owner = NULL, expires_at = 0 WHERE name = ? AND owner = ?""");
-        renew = text("""
-                UPDATE {lock} SET expires_at = GREATEST(expires_at, {now} + ?), renewals = renewals + 1
-                WHERE name IN ({names}) AND owner IN ({owners}) AND expires_at > {now}""");
-        stillHeld = text("""
-                SELECT owner FROM {lock} WHERE name IN ({names}) AND owner IN ({owners}) AND expires_at > {now}""");
+        renewAtOnce = text(renew(dialect, Dialect.MARIADB_AT_ONCE, "", "NOWAIT"));
+        renewSoon = text(renew(dialect, Dialect.MARIADB_SOON, Dialect.POSTGRESQL_SOON, ""));
         setLine = text("UPDATE {lock} SET line = ?, line_until = ?, renewals = renewals + 1 WHERE name = ?");
         takeLocked = text("""
                 UPDATE {lock} SET kind = 'exclusive', owner = ?, token = ?, acquired_at = ?, expires_at = ?, renewals = 0,
                     line = ?, line_until = ?, origin = ? WHERE name = ?""");
         lockRow = text("""
-                SELECT kind, token, expires_at, line, owner
+                SELECT kind, token, expires_at, line, owner{limited}
                 FROM {lock} WHERE name = ? FOR UPDATE""");
         members = text("""
                 SELECT clock.micros, h.owner, h.permits, h.total, h.expires_at
@@ -196,19 +199,16 @@ final class LockSql {
                 UPDATE {lock} SET kind = ?, owner = NULL, token = ?, acquired_at = ?, expires_at = ?,
                     renewals = renewals + 1, line = ?, line_until = ? WHERE name = ?""");
         setExpiry = text("UPDATE {lock} SET expires_at = ?, renewals = renewals + 1 WHERE name = ?");
-        lockRows = text("SELECT name FROM {lock} WHERE name IN ({names}) ORDER BY name FOR UPDATE");
-        renewCrowd = text("""
-                UPDATE {lock} l SET expires_at = GREATEST(expires_at, {now} + ?), renewals = renewals + 1
-                WHERE name IN ({names}) AND kind <> 'exclusive' AND expires_at > {now} AND EXISTS (
-                    SELECT 1 FROM {holder} h WHERE h.name = l.name AND h.owner IN ({owners}) AND h.expires_at > {now})""");
+        lockMembersAtOnce = text(LOCK_MEMBERS.formatted("") + " NOWAIT");
+        lockMembersSoon = text(
+                mysql
+                        ? Dialect.MARIADB_SOON + LOCK_MEMBERS.formatted("")
+                        : LOCK_MEMBERS.formatted(Dialect.POSTGRESQL_SOON));
+        renewCrowds = text("""
+                UPDATE {lock} SET expires_at = GREATEST(expires_at, ?), renewals = renewals + 1 WHERE name IN ({names})""");
         renewMembers = text("""
-                UPDATE {holder} h SET renewals = renewals + 1, expires_at = GREATEST(expires_at, LEAST({now} + ?,
-                        (SELECT l.expires_at FROM {lock} l WHERE l.name = h.name)))
-                WHERE name IN ({names}) AND owner IN ({owners}) AND expires_at > {now}
-                    AND EXISTS (SELECT 1 FROM {lock} l
-                        WHERE l.name = h.name AND l.kind <> 'exclusive' AND l.expires_at > {now})""");
-        membersStillThere = text("""
-                SELECT owner FROM {holder} WHERE name IN ({names}) AND owner IN ({owners}) AND expires_at > {now}""");
+                UPDATE {holder} SET expires_at = GREATEST(expires_at, ?), renewals = renewals + 1
+                WHERE name IN ({names}) AND owner IN ({owners})""");
         becomeShared = text("""
                 UPDATE {lock} SET kind = 'shared', owner = NULL, origin = NULL WHERE name = ?""");
         seize = text("""
@@ -224,11 +224,31 @@ final class LockSql {
         String view = """
                 SELECT l.name, l.kind, l.owner, l.token, l.acquired_at, l.expires_at, l.origin,
                     h.owner, h.permits, h.total, h.token, h.acquired_at, h.expires_at, h.origin, clock.micros
-                FROM (SELECT {now} AS micros) clock JOIN {lock} l ON l.expires_at > clock.micros
+                FROM (SELECT {now} AS micros) clock JOIN {some} l ON l.expires_at > clock.micros
                 LEFT JOIN {holder} h ON h.name = l.name AND l.kind <> 'exclusive' AND h.expires_at > clock.micros
                 """;
-        viewRow = text(view + "WHERE l.name = ? ORDER BY h.token");
-        viewRows = text(view + "WHERE l.name >= ? AND LEFT(l.name, {length}) = ? ORDER BY l.name, h.token");
+        String page = """
+                (SELECT name, kind, owner, token, acquired_at, expires_at, origin FROM {lock}
+                WHERE name >= ? AND LEFT(name, {length}) = ? AND name > ? AND expires_at > {now} ORDER BY name LIMIT ?)""";
+        viewRow = text(view.replace("{some}", "{lock}") + "WHERE l.name = ? ORDER BY h.token");
+        viewRows = text(view.replace("{some}", page) + "ORDER BY l.name, h.token");
+    }
+
+    /**
+     * PostgreSQL says whom it has renewed.
+     *
+     * @param mariaDb how MariaDB waits for rows
+     * @param condition how PostgreSQL does, before it locks a row
+     * @param locking the same, as it does it
+     */
+    private static String renew(Dialect dialect, String mariaDb, String condition, String locking) {
+        String extend =
+                "UPDATE {lock} SET expires_at = GREATEST(expires_at, {now} + ?), renewals = renewals + 1 WHERE ";
+        String held = "name IN ({names}) AND owner IN ({owners}) AND expires_at > {now}";
+        return dialect == Dialect.MYSQL
+                ? mariaDb + extend + held
+                : extend + "name = ANY (ARRAY(SELECT name FROM {lock} WHERE " + condition + held + " FOR UPDATE "
+                        + locking + ")) RETURNING owner";
     }
 
     Schema schema() {
@@ -241,34 +261,34 @@ final class LockSql {
      * @param client in whose place in line, which is used up
      * @param baseNanos just before
      */
-    Optional<Grant> take(Session session, Request request, String client, long baseNanos) throws SQLException {
+    Optional<Answer.Taken> take(Session session, Ticket ticket, String client, long baseNanos) throws SQLException {
         return granted(
                 session,
-                request,
+                ticket,
                 baseNanos,
                 take,
-                request.owner().toString(),
-                micros(request.ttl()),
-                Origins.write(request.origin()),
+                ticket.owner().toString(),
+                micros(ticket.ttl()),
+                OriginText.write(ticket.origin()),
                 Line.who(client, Kind.EXCLUSIVE),
-                name(request.name()),
+                name(ticket.name()),
                 Line.who(client, Kind.EXCLUSIVE));
     }
 
     /** The same in the place of the relay, which is kept. */
-    Optional<Grant> takeInRelay(Session session, Request request, long baseNanos) throws SQLException {
+    Optional<Answer.Taken> takeInRelay(Session session, Ticket ticket, long baseNanos) throws SQLException {
         String relay = Line.who(Line.RELAY, Kind.EXCLUSIVE);
         return granted(
                 session,
-                request,
+                ticket,
                 baseNanos,
                 takeInRelay,
-                request.owner().toString(),
-                micros(request.ttl()),
-                Origins.write(request.origin()),
+                ticket.owner().toString(),
+                micros(ticket.ttl()),
+                OriginText.write(ticket.origin()),
                 relay,
                 relay,
-                name(request.name()),
+                name(ticket.name()),
                 relay);
     }
 
@@ -278,62 +298,62 @@ final class LockSql {
     }
 
     /** Stands in line for a lock that others hold or wait for, and returns how it looks now; empty if that was not to be done. */
-    Optional<Sight> stand(Session session, Request request, String client) throws SQLException {
+    Optional<Sight> stand(Session session, Ticket ticket, String client) throws SQLException {
         String who = Line.who(client, Kind.EXCLUSIVE);
-        Object[] values = {who, name(request.name()), who};
+        Object[] values = {who, name(ticket.name()), who};
         if (dialect == Dialect.POSTGRESQL) {
             return session.updateReturning(stand, Sight::read, values).stream().findFirst();
         }
-        return session.update(stand, values) == 1 ? Sight.of(session, this, request.name()) : Optional.empty();
+        return session.update(stand, values) == 1 ? Sight.of(session, this, ticket.name()) : Optional.empty();
     }
 
     /** Keeps the client's place in line where it is; false if it has none. */
-    boolean keepPlace(Session session, Request request, String client) throws SQLException {
+    boolean keepPlace(Session session, Ticket ticket, String client) throws SQLException {
         String who = Line.who(client, Kind.EXCLUSIVE);
-        return session.update(keepPlace, who, who, who, name(request.name()), who) == 1;
+        return session.update(keepPlace, who, who, who, name(ticket.name()), who) == 1;
     }
 
     /** Clears away the first place in line, if it still is the one that was seen. */
-    void dropFirst(Session session, Request request, Sight seen) throws SQLException {
-        session.update(dropFirst, name(request.name()), seen.line().substring(0, Line.PLACE_LENGTH));
+    void dropFirst(Session session, Ticket ticket, Sight seen) throws SQLException {
+        session.update(dropFirst, name(ticket.name()), seen.line().substring(0, Line.PLACE_LENGTH));
     }
 
     /** Adds the row of a lock never used before, taken at once; empty if somebody else was faster. */
-    Optional<Grant> createTaken(Session session, Request request, long baseNanos) throws SQLException {
+    Optional<Answer.Taken> createTaken(Session session, Ticket ticket, long baseNanos) throws SQLException {
         return granted(
                 session,
-                request,
+                ticket,
                 baseNanos,
                 createTaken,
-                name(request.name()),
-                request.owner().toString(),
-                micros(request.ttl()),
-                Origins.write(request.origin()));
+                name(ticket.name()),
+                ticket.owner().toString(),
+                micros(ticket.ttl()),
+                OriginText.write(ticket.origin()));
     }
 
     /** Runs a statement that mints a token, if it does anything. */
-    private Optional<Grant> granted(Session session, Request request, long baseNanos, String sql, Object... values)
+    private Optional<Answer.Taken> granted(Session session, Ticket ticket, long baseNanos, String sql, Object... values)
             throws SQLException {
         Optional<Long> token = dialect == Dialect.MYSQL
                 ? session.updateReturningInsertId(sql, values)
                 : session.updateReturning(sql, row -> row.getLong(1), values).stream()
                         .findFirst();
-        return token.map(minted -> new Grant(request, minted, request.ttl(), baseNanos));
+        return token.map(minted -> new Answer.Taken(minted, baseNanos));
     }
 
     /** Ends an exclusive grant; whether its owner still had it. */
-    boolean release(Session session, Request request, Duration linger) throws SQLException {
-        return release(release, session, request, linger);
+    boolean release(Session session, Ticket ticket, Duration linger) throws SQLException {
+        return release(release, session, ticket, linger);
     }
 
     /** The same for one that has the baton, who tells the relay by passing it on. */
-    boolean releaseWithBaton(Session session, Request request, Duration linger) throws SQLException {
-        return release(releaseWithBaton, session, request, linger);
+    boolean releaseWithBaton(Session session, Ticket ticket, Duration linger) throws SQLException {
+        return release(releaseWithBaton, session, ticket, linger);
     }
 
-    private boolean release(String sql, Session session, Request request, Duration linger) throws SQLException {
+    private boolean release(String sql, Session session, Ticket ticket, Duration linger) throws SQLException {
         long stays = micros(linger);
-        Object[] values = {stays, stays, name(request.name()), request.owner().toString()};
+        Object[] values = {stays, stays, name(ticket.name()), ticket.owner().toString()};
         return dialect == Dialect.MYSQL
                 ? session.update(sql, values) == 1
                 : !session.updateReturning(sql, row -> true, values).isEmpty();
@@ -363,6 +383,24 @@ final class LockSql {
                 : row.getString(column);
     }
 
+    /**
+     * Extends those of many leases that are still held.
+     *
+     * @param wait how long to wait for rows that others have locked
+     */
+    String renew(int leases, Duration wait) {
+        return forMany(wait.isZero() ? renewAtOnce : waiting(renewSoon, wait), leases);
+    }
+
+    /** Owner, expiry, the row's expiry and the server's time of many members, locked with their rows. */
+    String lockMembers(int members, Duration wait) {
+        return forMany(wait.isZero() ? lockMembersAtOnce : waiting(lockMembersSoon, wait), members);
+    }
+
+    private static String waiting(String sql, Duration wait) {
+        return sql.replace("{wait}", String.format(Locale.ROOT, "%d.%03d", wait.toSeconds(), wait.toMillisPart()));
+    }
+
     /** Fills in as many question marks as there are values. */
     static String forMany(String sql, int names) {
         String marks = String.join(", ", Collections.nCopies(names, "?"));
@@ -389,6 +427,7 @@ final class LockSql {
                 .replace("{place}", Integer.toString(Line.PLACE_LENGTH))
                 .replace("{line}", Integer.toString(Line.LONGEST * Line.PLACE_LENGTH))
                 .replace("{length}", dialect.nameLength())
+                .replace("{limited}", dialect.limitingIdleTime())
                 .replace("{now}", dialect.now());
     }
 }

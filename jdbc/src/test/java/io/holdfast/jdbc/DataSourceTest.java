@@ -6,17 +6,17 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import io.holdfast.Demand;
+import io.holdfast.jdbc.HeldTicket.Told;
 import io.holdfast.DistributedLock;
 import io.holdfast.Holdfast;
 import io.holdfast.Lease;
 import io.holdfast.LockOptions;
-import io.holdfast.spi.Grant;
-import io.holdfast.spi.RenewalAnswer;
-import io.holdfast.spi.RenewalRequest;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
+import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -87,6 +87,37 @@ class DataSourceTest extends RecipeTest {
         }
     }
 
+    /** What a transaction of ours may take before the server ends it is no limit for the user's. */
+    @ParameterizedTest
+    @EnumSource
+    void leavesTheLimitsOfTransactionsAsTheyWere(Database database) throws Exception {
+        HikariConfig config = new HikariConfig();
+        config.setJdbcUrl(database.url());
+        config.setMaximumPoolSize(1);
+        boolean postgres = database.dialect() == Dialect.POSTGRESQL;
+        config.setConnectionInitSql(
+                postgres
+                        ? "SET idle_in_transaction_session_timeout = 77000"
+                        : "SET SESSION idle_transaction_timeout = 77, SESSION innodb_lock_wait_timeout = 78");
+        try (HikariDataSource single = new HikariDataSource(config)) {
+            try (Holdfast client = client(single);
+                    Lease shared = client.readWriteLock(Database.unique("limits"))
+                            .readLock()
+                            .acquire()) {
+                shared.extend(Duration.ofMinutes(1));
+            }
+            try (Connection connection = single.getConnection();
+                    Statement statement = connection.createStatement();
+                    ResultSet row = statement.executeQuery(
+                            postgres
+                                    ? "SELECT current_setting('idle_in_transaction_session_timeout')"
+                                    : "SELECT CONCAT(@@idle_transaction_timeout, ' ', @@innodb_lock_wait_timeout)")) {
+                row.next();
+                assertThat(row.getString(1)).isEqualTo(postgres ? "77s" : "77 78");
+            }
+        }
+    }
+
     @ParameterizedTest
     @EnumSource(names = {"MARIADB", "POSTGRESQL"})
     void withOneConnectionServesAHundredThreadsAndKeepsRenewing(Database database) throws Exception {
@@ -152,8 +183,8 @@ class DataSourceTest extends RecipeTest {
             try (OpenStore client = new OpenStore(
                     JdbcStore.on(new OneConnection(only)).withSchemaCreated().withConnections(1))) {
                 String name = Database.unique("back");
-                client.store.release(client.hold(name), Duration.ZERO, OpenStore.soon());
-                client.store.release(client.hold(name, Demand.shared()), Duration.ZERO, OpenStore.soon());
+                client.release(client.hold(name));
+                client.release(client.hold(name, Demand.shared()));
             }
 
             assertThat(only.getNetworkTimeout()).isEqualTo(12_345);
@@ -169,10 +200,8 @@ class DataSourceTest extends RecipeTest {
             try (OpenStore client =
                     new OpenStore(JdbcStore.on(pool).withSchemaCreated().withConnections(1))) {
                 for (int i = 0; i < 3; i++) {
-                    Grant grant = client.hold(Database.unique("stumbles"), Demand.shared());
-                    assertThat(client.store.renew(List.of(new RenewalRequest(grant, grant.ttl())), OpenStore.soon()))
-                            .singleElement()
-                            .isInstanceOf(RenewalAnswer.Extended.class);
+                    HeldTicket grant = client.hold(Database.unique("stumbles"), Demand.shared());
+                    assertThat(client.renew(grant, grant.ticket.ttl())).isEqualTo(Told.KEPT);
                 }
             }
 

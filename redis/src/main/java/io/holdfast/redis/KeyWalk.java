@@ -232,7 +232,7 @@ final class KeyWalk {
         try {
             return commands.read(deadline, walk);
         } catch (JedisException e) {
-            throw StoreUnavailableException.ofWholeStore(Failures.reason(e), e);
+            throw StoreUnavailableException.ofWholeStore(Failures.reason(e, Failures.SERVER), e);
         }
     }
 }

@@ -353,7 +353,7 @@ final class RedisStore implements DowngradingStore, TokenRaisingStore, Administe
         try {
             commands.ping(deadline);
         } catch (JedisException e) {
-            throw StoreUnavailableException.ofWholeStore(Failures.reason(e), e);
+            throw StoreUnavailableException.ofWholeStore(Failures.reason(e, Failures.SERVER), e);
         }
     }
 

@@ -3,8 +3,8 @@ package io.holdfast.redis;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.redis.TestClient.TestTicket;
-import io.holdfast.servers.Direction;
-import io.holdfast.servers.TcpProxy;
+import io.holdfast.proxy.Direction;
+import io.holdfast.proxy.TcpProxy;
 import io.holdfast.spi.Refusal;
 import java.time.Duration;
 import java.util.ArrayList;

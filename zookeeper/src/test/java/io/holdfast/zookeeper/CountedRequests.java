@@ -1,7 +1,7 @@
 package io.holdfast.zookeeper;
 
-import io.holdfast.servers.Direction;
-import io.holdfast.servers.RequestCounter;
+import io.holdfast.proxy.Direction;
+import io.holdfast.proxy.RequestCounter;
 import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
 import java.util.Map;
@@ -41,7 +41,7 @@ final class CountedRequests implements Supplier<RequestCounter> {
         return new Frames();
     }
 
-    /** Pulses and pings are not among them. */
+    /** Probes and pings are not among them. */
     synchronized Map<String, Integer> sinceLastAsked() {
         Map<String, Integer> seen = new TreeMap<>(counts);
         counts.clear();

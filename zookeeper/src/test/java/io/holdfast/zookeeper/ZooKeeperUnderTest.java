@@ -1,12 +1,13 @@
 package io.holdfast.zookeeper;
 
-import io.holdfast.servers.Direction;
-import io.holdfast.servers.TcpProxy;
+import io.holdfast.proxy.Direction;
+import io.holdfast.proxy.TcpProxy;
 import io.holdfast.servers.ZooKeeperServer;
 import io.holdfast.spi.StoreFactory;
 import io.holdfast.spi.StoreUri;
 import io.holdfast.tck.Faults;
 import io.holdfast.tck.Mortal;
+import io.holdfast.zookeeper.tree.NodeNames;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

@@ -92,6 +92,7 @@ public final class ScriptCalls {
         private @Nullable Throwable sentFailure;
 
         private @Nullable Node redirectedTo;
+        private String asked = Failures.SERVER;
         private boolean asking;
 
         Delivery(ScriptCall call, Deadline deadline) {
@@ -125,6 +126,7 @@ public final class ScriptCalls {
 
         /** Empty if another try may do better. */
         private Optional<ScriptReply> runOnce(Node node) {
+            asked = node.id();
             Node.LentConnection lent;
             try {
                 lent = node.borrow(call.script().urgency(), deadline);
@@ -196,7 +198,7 @@ public final class ScriptCalls {
         }
 
         private LockException failed(Throwable last) {
-            return failure(call, sentFailure, last);
+            return failure(call, sentFailure, last, asked);
         }
     }
 
@@ -229,7 +231,7 @@ public final class ScriptCalls {
             node = topology.nodeOf(first.slot(), deadline);
             lent = node.borrow(first.script().urgency(), deadline);
         } catch (JedisException e) {
-            return allFailed(calls, null, e);
+            return allFailed(calls, null, e, Failures.SERVER);
         }
         Exchange.Replies replies;
         try {
@@ -239,7 +241,7 @@ public final class ScriptCalls {
             node.drop(lent);
             node.closeIdle();
             topology.suspect(node);
-            return allFailed(calls, e, e);
+            return allFailed(calls, e, e, node.id());
         }
         List<Outcome> outcomes = new ArrayList<>(calls.size());
         for (int i = 0; i < calls.size(); i++) {
@@ -254,16 +256,18 @@ public final class ScriptCalls {
         return outcomes;
     }
 
-    private static List<Outcome> allFailed(List<ScriptCall> calls, @Nullable Throwable sentFailure, Throwable last) {
+    private static List<Outcome> allFailed(
+            List<ScriptCall> calls, @Nullable Throwable sentFailure, Throwable last, String server) {
         return calls.stream()
-                .<Outcome>map(call -> new Outcome.Failed(failure(call, sentFailure, last)))
+                .<Outcome>map(call -> new Outcome.Failed(failure(call, sentFailure, last, server)))
                 .toList();
     }
 
-    private static LockException failure(ScriptCall call, @Nullable Throwable sentFailure, Throwable last) {
+    private static LockException failure(
+            ScriptCall call, @Nullable Throwable sentFailure, Throwable last, String server) {
         return sentFailure != null
-                ? new UnknownOutcomeException(call.lockName(), Failures.reason(sentFailure), last)
-                : new StoreUnavailableException(call.lockName(), Failures.reason(last), last);
+                ? new UnknownOutcomeException(call.lockName(), Failures.reason(sentFailure, server), last)
+                : new StoreUnavailableException(call.lockName(), Failures.reason(last, server), last);
     }
 
     /** The name of the server of a lock, looked up if need be. */
@@ -273,7 +277,7 @@ public final class ScriptCalls {
             try {
                 topology.nodeOf(keys.slot(), until.within(timeout));
             } catch (JedisException e) {
-                throw new StoreUnavailableException(keys.name(), Failures.reason(e), e);
+                throw new StoreUnavailableException(keys.name(), Failures.reason(e, Failures.SERVER), e);
             }
             server = topology.serverOf(keys.slot());
         }

@@ -20,6 +20,8 @@ public final class ViewReply {
             Pattern.compile("(\\d+) (\\d+) (\\w) (\\d+) (\\d+) \\d+ (\\d+) \\S+ (.*)", Pattern.DOTALL);
     private static final Pattern TICKET =
             Pattern.compile("(\\d+) (\\w) (\\d+) (\\d+) \\d+ (\\d+) \\S+ (.*)", Pattern.DOTALL);
+    /** What an owner begins with that has released the lock, which lingers. */
+    private static final String NOBODY = "~";
 
     private ViewReply() {}
 
@@ -39,12 +41,13 @@ public final class ViewReply {
         for (int i = 1; i < flat.size(); i += 2) {
             Matcher packed = HOLDER.matcher(Replies.text(flat.get(i)));
             if (packed.matches() && Long.parseLong(packed.group(1)) > nowMicros) {
-                holders.add(new LockView.Holder(
+                LockView.Holder holder = new LockView.Holder(
                         OriginText.read(packed.group(7)),
                         demand(packed.group(3), packed.group(4), packed.group(5)),
                         Optional.of(Long.parseLong(packed.group(2))),
                         Optional.of(instant(packed.group(6))),
-                        Optional.of(Micros.duration(Long.parseLong(packed.group(1)) - nowMicros))));
+                        Optional.of(Micros.duration(Long.parseLong(packed.group(1)) - nowMicros)));
+                holders.add(Replies.text(flat.get(i - 1)).startsWith(NOBODY) ? holder.lingering() : holder);
             }
         }
         holders.sort(Comparator.comparing(holder -> holder.token().orElseThrow()));

@@ -1,13 +1,23 @@
 package io.holdfast.redis.server;
 
+import java.io.IOException;
 import java.net.SocketTimeoutException;
 import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.clients.jedis.exceptions.JedisDataException;
 import redis.clients.jedis.exceptions.JedisException;
 import redis.clients.jedis.exceptions.JedisMovedDataException;
 
 /** What the failure of a request to a server means. */
 public final class Failures {
+
+    /** Where it is not known which one. */
+    public static final String SERVER = "the server";
+
+    /** What basics.lua and take-free.lua say of a counter that is none. */
+    private static final Pattern NO_TOKEN = Pattern.compile("HOLDFAST NOTOKEN (.+?)(?: script: \\p{XDigit}+, on .*)?$");
 
     private static final List<String> REFUSALS = List.of("NOAUTH", "WRONGPASS", "NOPERM");
     private static final List<String> PASSING =
@@ -26,7 +36,8 @@ public final class Failures {
 
     /** What the server would say again: a wrong password, a missing right. Not that it has no room now. */
     public static boolean isRefusal(JedisException e) {
-        return e instanceof JedisDataException && beginsWithOneOf(REFUSALS, e);
+        Throwable answer = e instanceof NoConnectionException ? e.getCause() : e;
+        return answer instanceof JedisDataException && beginsWithOneOf(REFUSALS, answer);
     }
 
     /** The answer of a server that is not, or not yet, the one to ask. */
@@ -39,12 +50,28 @@ public final class Failures {
         return words.stream().anyMatch(message::startsWith);
     }
 
-    /** For people: what the server said, or what happened to the connection. */
-    public static String reason(Throwable e) {
-        if (isTimeout(e)) {
-            return "the server did not answer in time";
-        }
+    /**
+     * For people: what the server said, or what happened to the connection.
+     *
+     * @param server which one, or {@link #SERVER}
+     */
+    public static String reason(Throwable e, String server) {
         String message = String.valueOf(e.getMessage());
+        if (e instanceof NoConnectionException) {
+            return message;
+        }
+        if (isTimeout(e)) {
+            return server + " did not answer in time";
+        }
+        if (e instanceof JedisConnectionException && e.getCause() instanceof IOException broken) {
+            return "the connection to " + server + " broke (" + broken.getMessage() + ")";
+        }
+        Matcher counter = NO_TOKEN.matcher(message);
+        if (counter.find()) {
+            String key = counter.group(1);
+            return "the key " + key + " is not a token, so something else has written it. If nobody needs that, remove"
+                    + " it: redis-cli DEL '" + key.replace("'", "'\\''") + "'";
+        }
         if (e instanceof JedisMovedDataException) {
             return "the server is part of a cluster, use redis-cluster:// (" + message + ")";
         }

@@ -56,7 +56,7 @@ public final class ServerCommands {
             try {
                 return reading.get();
             } catch (JedisConnectionException e) {
-                if (Failures.isTimeout(e) || (second && !failover.pause(deadline))) {
+                if (Failures.isTimeout(e) || Failures.isRefusal(e) || (second && !failover.pause(deadline))) {
                     throw e;
                 }
                 second = true;
