@@ -2,9 +2,9 @@ package io.holdfast.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.holdfast.redis.TestClient.TestTicket;
 import io.holdfast.proxy.Direction;
 import io.holdfast.proxy.TcpProxy;
+import io.holdfast.redis.TestClient.TestTicket;
 import io.holdfast.spi.Refusal;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -5,10 +5,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.holdfast.Demand;
 import io.holdfast.UnknownOutcomeException;
-import io.holdfast.redis.TestClient.TestTicket;
-import io.holdfast.redis.TestClient.Told;
 import io.holdfast.proxy.Direction;
 import io.holdfast.proxy.TcpProxy;
+import io.holdfast.redis.TestClient.TestTicket;
+import io.holdfast.redis.TestClient.Told;
 import io.holdfast.spi.LockStore.Mode;
 import io.holdfast.spi.ReleaseAnswer;
 import io.holdfast.spi.Ticket;
