@@ -10,9 +10,10 @@ import java.util.Arrays;
 import java.util.Set;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
+import javax.sql.DataSource;
 
 /** Serves {@code jdbc:} URLs: those of the driver, with a few parameters of ours that the driver does not see. */
-public final class JdbcStoreProvider implements StoreProvider {
+public final class JdbcStores implements StoreProvider {
 
     private static final String TABLE = "table";
     private static final String CREATE_SCHEMA = "createSchema";
@@ -20,6 +21,14 @@ public final class JdbcStoreProvider implements StoreProvider {
     private static final String BATONS = "batons";
     private static final String LISTEN = "listen";
     private static final Set<String> OURS = Set.of(TABLE, CREATE_SCHEMA, CONNECTIONS, BATONS, LISTEN);
+
+    /**
+     * Over connections of the user's, which stay the user's to close. Give it a plain {@code DataSource}: one that hands out
+     * the connection of the transaction under way would mix locks with the caller's data.
+     */
+    public static JdbcStore using(DataSource dataSource) {
+        return JdbcStore.using(dataSource);
+    }
 
     @Override
     public Set<String> schemes() {
@@ -35,7 +44,7 @@ public final class JdbcStoreProvider implements StoreProvider {
     public StoreFactory store(StoreUri uri) {
         String url = driverUrl(uri.raw());
         String product = url.split(":", 3)[1];
-        String drivable = drivable(url, JdbcStoreProvider::hasDriver);
+        String drivable = drivable(url, JdbcStores::hasDriver);
         JdbcStore store = JdbcStore.at(uri.toString(), drivable, Dialect.named(product));
         if (uri.text(TABLE).isPresent()) {
             store = store.withTable(uri.text(TABLE).get());
