@@ -253,11 +253,13 @@ public final class StoreTap implements StoreFactory {
     }
 
     private TappedTicket tapped(Ticket engines) {
-        return TappedTicket.of(engines, ticket -> new TappedTicket(
-                ticket,
-                disguise.apply(new Asked(ticket.name(), ticket.demand(), ticket.ttl())),
-                context().time(),
-                this));
+        return TappedTicket.of(
+                engines,
+                ticket -> new TappedTicket(
+                        ticket,
+                        disguise.apply(new Asked(ticket.name(), ticket.demand(), ticket.ttl())),
+                        context().time(),
+                        this));
     }
 
     /** A waiter was granted. */
@@ -346,7 +348,7 @@ public final class StoreTap implements StoreFactory {
         Object passStraight() throws Throwable {
             Object answer = invoke(store, method, arguments);
             answered();
-            tapped.forEach(ticket -> ticket.catchUp(operation));
+            tapped.forEach(TappedTicket::catchUp);
             return answer;
         }
 
@@ -359,7 +361,7 @@ public final class StoreTap implements StoreFactory {
                 return answer;
             } finally {
                 for (TappedTicket ticket : tapped) {
-                    ticket.settleAnswer(operation, arrives);
+                    ticket.settleAnswer(arrives);
                 }
             }
         }
