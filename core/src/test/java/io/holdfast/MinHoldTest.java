@@ -229,8 +229,7 @@ class MinHoldTest {
             Background<MultiLease> both = Background.run(all(client.holdfast)::acquire);
             await().until(() -> waitersOf(client, "stock") == 1 && both.isParked());
             AtomicReference<LockView> atTheEnd = new AtomicReference<>();
-            client.store.beforeClose = () ->
-                    atTheEnd.set(client.store.inner().view("orders", client.deadline()));
+            client.store.beforeClose = () -> atTheEnd.set(client.store.inner().view("orders", client.deadline()));
 
             client.holdfast.close();
 
@@ -253,11 +252,35 @@ class MinHoldTest {
         }
     }
 
+    @Test
+    @EnabledForJreRange(
+            max = JRE.JAVA_20,
+            disabledReason = "since Java 21 every callback has a virtual thread of its own, so they are never busy")
+    void doesNotCountForALockWhoseClientWasClosedBeforeItsFutureWasCompleted() {
+        CountDownLatch callbacks = new CountDownLatch(1);
+        try (ManualClient client = new ManualClient()) {
+            client.blockCallbacks(callbacks);
+            CompletableFuture<Lease> future = lock(client.holdfast).acquireAsync();
+            await().until(() -> client.isHeld("orders"));
+            AtomicReference<LockView> atTheEnd = new AtomicReference<>();
+            client.store.beforeClose = () -> atTheEnd.set(client.store.inner().view("orders", client.deadline()));
+
+            client.holdfast.close();
+
+            assertThat(future).isNotDone();
+            assertThat(atTheEnd.get().isHeld()).isFalse();
+            callbacks.countDown();
+        } finally {
+            callbacks.countDown();
+        }
+    }
+
     /** The delivery finds that nobody waits any more, before the step does that the cancelling asked for. */
     @Test
     @EnabledForJreRange(
             max = JRE.JAVA_20,
-            disabledReason = "since Java 21 steps and callbacks have virtual threads of their own, so they are never busy")
+            disabledReason =
+                    "since Java 21 steps and callbacks have virtual threads of their own, so they are never busy")
     void doesNotCountForALockWhoseFutureWasCancelledJustBeforeItsDelivery() {
         CountDownLatch callbacks = new CountDownLatch(1);
         CountDownLatch steps = new CountDownLatch(1);

@@ -2,6 +2,7 @@ package io.holdfast;
 
 import static io.holdfast.ManualClient.awaitQuietly;
 import static io.holdfast.ManualClient.TTL;
+import static io.holdfast.ManualClient.awaitQuietly;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.tuple;

@@ -401,6 +401,7 @@ class TicketTest {
 
             ticket.downgraded();
 
+            assertThat(heard).containsExactly("downgraded");
             assertThat(ticket.demand()).isEqualTo(Demand.shared());
             assertThat(ticket.isValid()).isTrue();
             assertThat(ticket.storeToken()).isEqualTo(7);
@@ -532,6 +533,11 @@ class TicketTest {
             @Override
             public void kept() {
                 words.add("kept");
+            }
+
+            @Override
+            public void downgraded() {
+                words.add("downgraded");
             }
 
             @Override

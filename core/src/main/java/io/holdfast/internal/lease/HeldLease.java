@@ -20,6 +20,12 @@ public final class HeldLease implements Lease {
         return life;
     }
 
+    /** To be called when it is given to the user. */
+    public HeldLease delivered() {
+        life.delivered();
+        return this;
+    }
+
     @Override
     public String name() {
         return life.name();

@@ -62,6 +62,8 @@ public final class LeaseLife implements TicketUser {
     private final long grantedNanos;
     private final LeaseState state = new LeaseState();
     private final LossNotice notice = new LossNotice();
+    /** Whether the user got it: until then there is nothing that its shortest hold could protect. */
+    private volatile boolean delivered;
     /** Told by the garbage collector if the user's handle vanished without a release. */
     private @Nullable WeakReference<HeldLease> handle;
 
@@ -82,6 +84,10 @@ public final class LeaseLife implements TicketUser {
             handle = leases.leaks().watch(lease, this);
         }
         return lease;
+    }
+
+    void delivered() {
+        delivered = true;
     }
 
     /** Makes itself known to the ticket, then looks whether that has ended before. */
@@ -337,7 +343,7 @@ public final class LeaseLife implements TicketUser {
         HeldLease successor = leases.open(kept, inside.asShared(), options);
         state.finishRelease(ReleaseResult.RELEASED);
         forgetHandle();
-        return successor;
+        return successor.delivered();
     }
 
     /** The downgrade was not done: held as before, unless the ticket ended meanwhile. */
@@ -349,7 +355,7 @@ public final class LeaseLife implements TicketUser {
 
     /** How long the lock must stay taken from now on to have been held for its shortest time. */
     private Duration linger() {
-        if (options.minHold().isZero()) {
+        if (!delivered || options.minHold().isZero()) {
             return Duration.ZERO;
         }
         Duration left = options.minHold().minus(held());

@@ -77,7 +77,7 @@ public final class ElectionHandle implements Election {
                 lock.terms(),
                 Patience.ENDLESS,
                 acquisitions.never(),
-                lease -> elected(Objects.requireNonNull(lease)));
+                lease -> elected(Objects.requireNonNull(lease).delivered()));
         campaigns.add(campaign);
         campaign.whenComplete((epoch, failure) -> campaigns.remove(campaign));
         return campaign;

@@ -14,14 +14,20 @@ import java.util.function.Consumer;
 /** Leases held together. Thread-safe. */
 final class HeldMultiLease implements MultiLease {
 
-    private final List<Lease> leases;
+    private final List<HeldLease> leases;
 
-    HeldMultiLease(List<Lease> leases) {
+    HeldMultiLease(List<HeldLease> leases) {
         this.leases = List.copyOf(leases);
     }
 
+    /** To be called when it is given to the user. */
+    HeldMultiLease delivered() {
+        leases.forEach(HeldLease::delivered);
+        return this;
+    }
+
     /** Last taken, first released; the result is the worst of them. */
-    static ReleaseResult releaseAll(List<Lease> leases) {
+    private static ReleaseResult releaseAll(List<HeldLease> leases) {
         ReleaseResult worst = ReleaseResult.RELEASED;
         for (int i = leases.size() - 1; i >= 0; i--) {
             ReleaseResult result = leases.get(i).release();
@@ -33,17 +39,19 @@ final class HeldMultiLease implements MultiLease {
     }
 
     /** As {@link #releaseAll}, of leases that no user has seen: none of them has a shortest hold. */
-    static void releaseUndelivered(List<Lease> leases) {
+    static void releaseUndelivered(List<HeldLease> leases) {
         for (int i = leases.size() - 1; i >= 0; i--) {
-            if (leases.get(i) instanceof HeldLease held) {
-                held.life().releaseUndelivered();
-            }
+            leases.get(i).life().releaseUndelivered();
         }
+    }
+
+    void releaseUndelivered() {
+        releaseUndelivered(leases);
     }
 
     @Override
     public List<Lease> leases() {
-        return leases;
+        return List.copyOf(leases);
     }
 
     @Override

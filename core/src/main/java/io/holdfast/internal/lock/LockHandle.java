@@ -58,14 +58,12 @@ public final class LockHandle implements DistributedLock {
 
     @Override
     public Optional<Lease> tryAcquire() {
-        return Optional.ofNullable(
-                SyncDriver.acquireUninterruptibly(acquisitions, terms, Patience.ONCE, acquisitions.once()));
+        return takeNow().map(HeldLease::delivered);
     }
 
     @Override
     public Optional<Lease> tryAcquire(Duration maxWait) throws InterruptedException {
-        return Optional.ofNullable(
-                SyncDriver.acquire(acquisitions, terms, Patience.of(maxWait), acquisitions.after(maxWait)));
+        return take(Patience.of(maxWait), acquisitions.after(maxWait)).map(HeldLease::delivered);
     }
 
     @Override
@@ -76,11 +74,24 @@ public final class LockHandle implements DistributedLock {
     @Override
     public CompletableFuture<Optional<Lease>> tryAcquireAsync(Duration maxWait) {
         return AsyncDriver.acquire(
-                acquisitions, terms, Patience.of(maxWait), acquisitions.after(maxWait), Optional::ofNullable);
+                acquisitions,
+                terms,
+                Patience.of(maxWait),
+                acquisitions.after(maxWait),
+                lease -> Optional.ofNullable(lease).map(HeldLease::delivered));
     }
 
-    /** For those who chain several acquisitions under one deadline. */
-    CompletableFuture<Optional<Lease>> acquireAsync(Patience patience, Deadline deadline) {
+    /** For those who take several before the user gets any: not delivered yet, as what the next two return. */
+    Optional<HeldLease> takeNow() {
+        return Optional.ofNullable(
+                SyncDriver.acquireUninterruptibly(acquisitions, terms, Patience.ONCE, acquisitions.once()));
+    }
+
+    Optional<HeldLease> take(Patience patience, Deadline deadline) throws InterruptedException {
+        return Optional.ofNullable(SyncDriver.acquire(acquisitions, terms, patience, deadline));
+    }
+
+    CompletableFuture<Optional<HeldLease>> takeAsync(Patience patience, Deadline deadline) {
         return AsyncDriver.acquire(acquisitions, terms, patience, deadline, Optional::ofNullable);
     }
 
@@ -95,7 +106,8 @@ public final class LockHandle implements DistributedLock {
     }
 
     private static Lease obtained(@Nullable HeldLease lease) {
-        return Objects.requireNonNull(lease, "an endless wait ends with a lease");
+        return Objects.requireNonNull(lease, "an endless wait ends with a lease")
+                .delivered();
     }
 
     @Override

@@ -1,12 +1,12 @@
 package io.holdfast.internal.lock;
 
 import io.holdfast.DistributedLock;
-import io.holdfast.Lease;
 import io.holdfast.LockOptions;
 import io.holdfast.MultiLease;
 import io.holdfast.MultiLock;
 import io.holdfast.internal.acquire.Acquisitions;
 import io.holdfast.internal.acquire.Patience;
+import io.holdfast.internal.lease.HeldLease;
 import io.holdfast.spi.Deadline;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -44,13 +44,14 @@ public final class MultiLockHandle implements MultiLock {
 
     @Override
     public MultiLease acquire() throws InterruptedException {
-        return take(lock -> Optional.of(lock.acquire()), () -> true).orElseThrow();
+        return take(lock -> lock.take(Patience.ENDLESS, acquisitions.never()), () -> true)
+                .orElseThrow();
     }
 
     @Override
     public Optional<MultiLease> tryAcquire() {
         try {
-            return take(DistributedLock::tryAcquire, () -> false);
+            return take(LockHandle::takeNow, () -> false);
         } catch (InterruptedException e) {
             throw new AssertionError("asking once does not wait", e);
         }
@@ -64,7 +65,7 @@ public final class MultiLockHandle implements MultiLock {
         Deadline deadline = acquisitions.after(maxWait);
         // The time is for all of them together: none is asked for once it is over.
         return take(
-                lock -> deadline.hasPassed() ? Optional.empty() : lock.tryAcquire(deadline.remaining()),
+                lock -> deadline.hasPassed() ? Optional.empty() : lock.take(Patience.LIMITED, deadline),
                 () -> !deadline.hasPassed());
     }
 
@@ -80,28 +81,28 @@ public final class MultiLockHandle implements MultiLock {
     }
 
     private interface Way {
-        Optional<Lease> acquire(DistributedLock lock) throws InterruptedException;
+        Optional<HeldLease> acquire(LockHandle lock) throws InterruptedException;
     }
 
     /** Empty if one could not be had, or was lost before the last was and there is no time to begin anew. */
     private Optional<MultiLease> take(Way way, BooleanSupplier mayBeginAnew) throws InterruptedException {
-        Optional<MultiLease> all;
+        Optional<HeldMultiLease> all;
         do {
             all = takeOnce(way);
             if (all.isEmpty() || all.get().isValid()) {
-                return all;
+                return all.map(HeldMultiLease::delivered);
             }
-            HeldMultiLease.releaseUndelivered(all.get().leases());
+            all.get().releaseUndelivered();
         } while (mayBeginAnew.getAsBoolean());
         return Optional.empty();
     }
 
     /** All, though some may be lost by now, or empty if one could not be had. */
-    private Optional<MultiLease> takeOnce(Way way) throws InterruptedException {
-        List<Lease> taken = new ArrayList<>();
+    private Optional<HeldMultiLease> takeOnce(Way way) throws InterruptedException {
+        List<HeldLease> taken = new ArrayList<>();
         try {
-            for (DistributedLock lock : locks) {
-                Optional<Lease> lease = way.acquire(lock);
+            for (LockHandle lock : locks) {
+                Optional<HeldLease> lease = way.acquire(lock);
                 if (lease.isEmpty()) {
                     return Optional.empty();
                 }
@@ -121,8 +122,8 @@ public final class MultiLockHandle implements MultiLock {
         private final Patience patience;
         private final Deadline deadline;
         private final Function<Optional<MultiLease>, T> form;
-        private final List<Lease> taken = new ArrayList<>(); // by one step after the other
-        private volatile @Nullable CompletableFuture<Optional<Lease>> current;
+        private final List<HeldLease> taken = new ArrayList<>(); // by one step after the other
+        private volatile @Nullable CompletableFuture<Optional<HeldLease>> current;
 
         Chain(Patience patience, Deadline deadline, Function<Optional<MultiLease>, T> form) {
             this.patience = patience;
@@ -138,7 +139,7 @@ public final class MultiLockHandle implements MultiLock {
 
         /** Whoever completes it, nobody waits any more. */
         private void endStep() {
-            CompletableFuture<Optional<Lease>> step = current;
+            CompletableFuture<Optional<HeldLease>> step = current;
             if (step != null) {
                 step.cancel(true);
             }
@@ -153,7 +154,8 @@ public final class MultiLockHandle implements MultiLock {
                 giveUp();
                 return;
             }
-            CompletableFuture<Optional<Lease>> step = locks.get(taken.size()).acquireAsync(patience, deadline);
+            CompletableFuture<Optional<HeldLease>> step =
+                    locks.get(taken.size()).takeAsync(patience, deadline);
             current = step;
             step.whenComplete(this::settle);
             if (isDone()) {
@@ -161,7 +163,7 @@ public final class MultiLockHandle implements MultiLock {
             }
         }
 
-        private void settle(Optional<Lease> lease, @Nullable Throwable failure) {
+        private void settle(Optional<HeldLease> lease, @Nullable Throwable failure) {
             if (failure != null) {
                 releaseTaken();
                 completeExceptionally(failure);
@@ -174,13 +176,13 @@ public final class MultiLockHandle implements MultiLock {
         }
 
         private void finish() {
-            MultiLease together = new HeldMultiLease(taken);
+            HeldMultiLease together = new HeldMultiLease(taken);
             if (!together.isValid() && !isDone() && patience != Patience.ONCE && !deadline.hasPassed()) {
                 releaseTaken();
                 next();
             } else if (!together.isValid()) {
                 giveUp();
-            } else if (!complete(form.apply(Optional.of(together)))) {
+            } else if (!complete(form.apply(Optional.of(together.delivered())))) {
                 HeldMultiLease.releaseUndelivered(taken);
             }
         }

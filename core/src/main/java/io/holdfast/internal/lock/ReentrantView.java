@@ -1,6 +1,5 @@
 package io.holdfast.internal.lock;
 
-import io.holdfast.Lease;
 import io.holdfast.LeaseLostException;
 import io.holdfast.ReleaseResult;
 import io.holdfast.internal.acquire.Acquisitions;
@@ -9,6 +8,7 @@ import io.holdfast.internal.acquire.Patience;
 import io.holdfast.internal.acquire.ReentrantOwner;
 import io.holdfast.internal.acquire.ReentrantOwner.Owned;
 import io.holdfast.internal.acquire.SyncDriver;
+import io.holdfast.internal.lease.HeldLease;
 import io.holdfast.spi.Deadline;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
@@ -105,9 +105,9 @@ final class ReentrantView implements Lock {
         return true;
     }
 
-    private boolean own(@Nullable Lease lease) {
+    private boolean own(@Nullable HeldLease lease) {
         if (lease != null) {
-            owner().own(lease, terms.demand());
+            owner().own(lease.delivered(), terms.demand());
         }
         return lease != null;
     }
