@@ -32,7 +32,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Optional;
 import java.util.OptionalInt;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
 import java.util.stream.Collectors;
@@ -96,21 +95,18 @@ public final class FileStore implements DowngradingStore, AdministeredStore, Tok
 
     /** What is granted counts only once the file is written, so the ticket is told afterwards. */
     private Optional<Refusal> tryNow(Ticket ticket, Deadline deadline) {
-        AtomicReference<@Nullable Entry> granted = new AtomicReference<>();
-        Optional<Refusal> refusal = change(ticket.name(), deadline, (table, now) -> {
+        Attempt attempt = change(ticket.name(), deadline, (table, now) -> {
             ProofOfLife life = life();
-            if (!table.tryAppend(Entry.waiting(ticket, life.id(), now), life::isDead)) {
-                return Optional.of(refusal(table, now));
-            }
-            granted.set(table.get(table.entries().size() - 1));
-            return Optional.empty();
+            return table.tryAppend(Entry.waiting(ticket, life.id(), now), life::isDead)
+                    ? new Attempt(Optional.of(table.get(table.entries().size() - 1)), Optional.empty())
+                    : new Attempt(Optional.empty(), Optional.of(refusal(table, now)));
         });
-        Entry entry = granted.get();
-        if (entry != null) {
-            entry.report(ticket);
-        }
-        return refusal;
+        attempt.granted.ifPresent(entry -> entry.report(ticket));
+        return attempt.refusal;
     }
+
+    /** What a try came to. A change may be applied twice, and only what it returns the last time is so. */
+    private record Attempt(Optional<Entry> granted, Optional<Refusal> refusal) {}
 
     private static Refusal refusal(Table table, long now) {
         Entry first = table.get(0);

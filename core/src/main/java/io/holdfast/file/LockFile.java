@@ -108,7 +108,7 @@ final class LockFile {
 
     private final LocalWaiters waiters = new LocalWaiters();
 
-    /** A change of the table. What it leaves is written if it differs. */
+    /** A change of the table. What it leaves is written if it differs. May be applied twice, so it changes nothing else. */
     @FunctionalInterface
     interface Change<T> {
         T apply(Table table, long nowNanos);

@@ -3,8 +3,6 @@ package io.holdfast.file;
 import io.holdfast.Demand;
 import io.holdfast.Holdfast;
 import io.holdfast.Lease;
-import io.holdfast.spi.Answer;
-import io.holdfast.spi.Grant;
 import java.io.BufferedReader;
 import java.io.BufferedWriter;
 import java.io.IOException;
@@ -21,6 +19,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
 /** Another JVM with a client of its own, which does what it is told line by line. */
@@ -125,7 +124,7 @@ final class ChildProcess implements AutoCloseable {
     private static final class Obedient {
         private final Path directory;
         private final StoreClient client;
-        private final Map<String, Grant> grants = new HashMap<>();
+        private final Map<String, RecordedTicket> grants = new HashMap<>();
 
         Obedient(Path directory, StoreClient client) {
             this.directory = directory;
@@ -136,7 +135,7 @@ final class ChildProcess implements AutoCloseable {
             return switch (words[0]) {
                 case "try" -> attempt(words[1], Duration.ofMillis(Long.parseLong(words[2])));
                 case "want" -> {
-                    Grant grant = client.want(words[1], Duration.ofMillis(Long.parseLong(words[2])))
+                    RecordedTicket grant = client.want(words[1], Duration.ofMillis(Long.parseLong(words[2])))
                             .join();
                     grants.put(words[1], grant);
                     yield "granted " + grant.token();
@@ -145,7 +144,7 @@ final class ChildProcess implements AutoCloseable {
                     client.queue(words[1], Demand.exclusive(), Duration.ofMillis(Long.parseLong(words[2])));
                     yield "queued";
                 }
-                case "renew" -> client.renew(grants.get(words[1])).getClass().getSimpleName();
+                case "renew" -> client.renew(grants.get(words[1])).name();
                 case "release" -> client.release(grants.get(words[1])).toString();
                 case "holders" ->
                     Integer.toString(client.view(words[1]).holders().size());
@@ -163,12 +162,9 @@ final class ChildProcess implements AutoCloseable {
         }
 
         private String attempt(String lock, Duration ttl) {
-            Answer answer = client.attempt(lock, Demand.exclusive(), ttl);
-            if (answer instanceof Answer.Granted granted) {
-                grants.put(lock, granted.grant());
-                return "granted " + granted.grant().token();
-            }
-            return "refused";
+            Optional<RecordedTicket> granted = client.tryTake(lock, Demand.exclusive(), ttl);
+            granted.ifPresent(grant -> grants.put(lock, grant));
+            return granted.map(grant -> "granted " + grant.token()).orElse("refused");
         }
 
         /** Takes the guard of a lock's file and keeps it, as a process does that is stopped in the middle. */

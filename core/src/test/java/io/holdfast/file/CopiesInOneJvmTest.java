@@ -1,13 +1,10 @@
 package io.holdfast.file;
 
-import static io.holdfast.file.StoreClient.soon;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.holdfast.LockView;
-import io.holdfast.spi.Answer;
-import io.holdfast.spi.Grant;
-import io.holdfast.spi.RenewalAnswer;
+import io.holdfast.file.RecordedTicket.Told;
 import java.io.IOException;
 import java.lang.ref.WeakReference;
 import java.net.URLClassLoader;
@@ -176,7 +173,7 @@ class CopiesInOneJvmTest {
         try (FileChannel otherCopy = FileChannel.open(locks.resolve(fileName), StandardOpenOption.WRITE)) {
             assertThat(otherCopy.tryLock(1L << 40, 1, false)).isNotNull();
 
-            assertThat(here.store.views("", soon())).extracting(LockView::name).containsExactly(longName);
+            assertThat(here.views("")).extracting(LockView::name).containsExactly(longName);
 
             assertThat(other.ask("probe " + fileName)).isEqualTo("taken");
         }
@@ -192,7 +189,7 @@ class CopiesInOneJvmTest {
         }
 
         try (StoreClient later = new StoreClient(locks, "later")) {
-            later.attempt("job");
+            later.tryTake("job");
         }
 
         assertThat(descriptors()).isZero();
@@ -201,7 +198,7 @@ class CopiesInOneJvmTest {
     /** Another process that knows the old proof of life still has it open. */
     @Test
     void p1ASweptDirectoryDoesNotMakeAHolderLookDead() throws IOException {
-        Grant held = here.take("job");
+        RecordedTicket held = here.take("job");
         here.release(here.take("swept"));
         assertThat(other.ask("try job 1000")).isEqualTo("refused");
         try (Stream<Path> files = Files.list(locks)) {
@@ -213,9 +210,9 @@ class CopiesInOneJvmTest {
         here.take("swept");
         collectGarbage();
 
-        assertThat(here.renew(held)).isInstanceOf(RenewalAnswer.Extended.class);
+        assertThat(here.renew(held)).isEqualTo(Told.KEPT);
         assertThat(other.ask("try job 1000")).isEqualTo("refused");
-        assertThat(here.attempt("job")).isInstanceOf(Answer.Refused.class);
+        assertThat(here.tryTake("job")).isEmpty();
     }
 
     private static void collectGarbage() {

@@ -5,9 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.holdfast.LockView;
 import io.holdfast.StoreUnavailableException;
-import io.holdfast.spi.Answer;
-import io.holdfast.spi.Grant;
-import io.holdfast.spi.RenewalAnswer;
+import io.holdfast.file.RecordedTicket.Told;
 import java.io.IOException;
 import java.io.RandomAccessFile;
 import java.nio.ByteBuffer;
@@ -46,7 +44,7 @@ class CorruptFileTest {
     void anEmptyFileIsAnErrorThatNamesFileAndNextStep() throws IOException {
         Files.createFile(file);
 
-        assertThatThrownBy(() -> client.attempt("job"))
+        assertThatThrownBy(() -> client.tryTake("job"))
                 .isInstanceOf(StoreUnavailableException.class)
                 .hasMessageContainingAll("'job'", file.toRealPath().toString(), "is empty", "delete the file");
     }
@@ -66,7 +64,7 @@ class CorruptFileTest {
         client.release(client.take("job"));
         overwrite(8, ByteBuffer.allocate(4).putInt(7).array());
 
-        assertThatThrownBy(() -> client.attempt("job")).hasMessageContainingAll("format 7", "format 1");
+        assertThatThrownBy(() -> client.tryTake("job")).hasMessageContainingAll("format 7", "format 1");
     }
 
     @Test
@@ -74,7 +72,7 @@ class CorruptFileTest {
         client.release(client.take("other"));
         Files.copy(directory.resolve("other.lock"), file);
 
-        assertThatThrownBy(() -> client.attempt("job")).hasMessageContaining("belongs to another lock");
+        assertThatThrownBy(() -> client.tryTake("job")).hasMessageContaining("belongs to another lock");
     }
 
     @Test
@@ -112,7 +110,7 @@ class CorruptFileTest {
         Path copy = Files.createDirectories(directory.resolve("copy")).resolve("job.lock");
         Files.write(copy, Files.readAllBytes(file));
         try (StoreClient fresh = new StoreClient(copy.getParent())) {
-            assertThat(fresh.attempt("job")).as(how).isInstanceOf(Answer.Refused.class);
+            assertThat(fresh.tryTake("job")).as(how).isEmpty();
         } catch (StoreUnavailableException e) {
             assertThat(e).as(how).hasCauseInstanceOf(CorruptFileException.class);
         }
@@ -127,26 +125,24 @@ class CorruptFileTest {
         overwrite(0, before);
 
         for (int i = 0; i < 2; i++) {
-            assertThatThrownBy(() -> client.attempt("job")).hasMessageContaining("earlier state");
+            assertThatThrownBy(() -> client.tryTake("job")).hasMessageContaining("earlier state");
         }
     }
 
     @Test
-    void renewalOfACorruptLockIsUnsettledNotGone() throws IOException {
-        Grant grant = client.take("job");
+    void renewalOfACorruptLockIsFailingNotGone() throws IOException {
+        RecordedTicket grant = client.take("job");
 
         overwrite(640, new byte[32]);
 
-        assertThat(client.renew(grant))
-                .isInstanceOfSatisfying(
-                        RenewalAnswer.Unsettled.class,
-                        unsettled -> assertThat(unsettled.cause()).hasMessageContaining("damaged head"));
+        assertThat(client.renew(grant)).isEqualTo(Told.FAILING);
+        assertThat(grant.failure()).hasMessageContaining("damaged head");
     }
 
     @Test
     void aWaiterHearsThatTheFileWentBad() throws IOException {
         client.take("job");
-        StoreClient.Queued waiting = client.queue("job");
+        RecordedTicket waiting = client.queue("job");
 
         overwrite(640, new byte[32]);
 
@@ -161,7 +157,7 @@ class CorruptFileTest {
         client.take("good");
         Files.writeString(file, "bad");
 
-        assertThat(client.store.views("", StoreClient.soon()))
+        assertThat(client.views(""))
                 .extracting(LockView::name)
                 .containsExactly("good");
         assertThat(client.store.prune(Duration.ZERO, StoreClient.soon())).isZero();
@@ -171,7 +167,7 @@ class CorruptFileTest {
     @Test
     void afterTheBadFileIsDeletedTheLockWorksAgain() throws IOException {
         Files.writeString(file, "bad");
-        assertThatThrownBy(() -> client.attempt("job")).isInstanceOf(StoreUnavailableException.class);
+        assertThatThrownBy(() -> client.tryTake("job")).isInstanceOf(StoreUnavailableException.class);
 
         Files.delete(file);
 

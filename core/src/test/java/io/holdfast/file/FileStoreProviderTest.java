@@ -9,6 +9,7 @@ import io.holdfast.LockView;
 import io.holdfast.spi.StoreUri;
 import java.nio.file.Path;
 import java.util.Map;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 
@@ -29,7 +30,7 @@ class FileStoreProviderTest {
                     assertThat(view.name()).isEqualTo("job");
                     assertThat(view.holders())
                             .extracting(LockView.Holder::token)
-                            .containsExactly(lease.token());
+                            .containsExactly(Optional.of(lease.token()));
                 });
             }
         }

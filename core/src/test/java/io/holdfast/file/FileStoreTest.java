@@ -7,15 +7,13 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.holdfast.Demand;
-import io.holdfast.LeaseLostException;
 import io.holdfast.LockView;
 import io.holdfast.LossReason;
 import io.holdfast.StoreUnavailableException;
-import io.holdfast.spi.Answer;
-import io.holdfast.spi.Grant;
+import io.holdfast.file.RecordedTicket.Told;
+import io.holdfast.spi.Refusal;
 import io.holdfast.spi.ReleaseAnswer;
-import io.holdfast.spi.RenewalAnswer;
-import io.holdfast.spi.RenewalRequest;
+import io.holdfast.spi.Tokens;
 import io.holdfast.spi.Withdrawal;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -57,10 +55,10 @@ class FileStoreTest {
 
     @Test
     void clientsOfOneJvmExcludeEachOther() {
-        Grant grant = one.take("job");
+        RecordedTicket grant = one.take("job");
 
-        assertThat(two.attempt("job")).isInstanceOf(Answer.Refused.class);
-        assertThat(one.attempt("job")).isInstanceOf(Answer.Refused.class);
+        assertThat(two.tryTake("job")).isEmpty();
+        assertThat(one.tryTake("job")).isEmpty();
 
         assertThat(one.release(grant)).isEqualTo(ReleaseAnswer.RELEASED);
         assertThat(two.take("job").token()).isGreaterThan(grant.token());
@@ -70,12 +68,12 @@ class FileStoreTest {
     void aRefusalNamesTheHolderAndItsTimeLeft() {
         one.take("job");
 
-        assertThat(two.attempt("job")).isInstanceOfSatisfying(Answer.Refused.class, refusal -> {
-            assertThat(refusal.reason())
-                    .contains("one", "pid " + ProcessHandle.current().pid());
-            assertThat(refusal.holderTimeLeft())
-                    .hasValueSatisfying(left -> assertThat(left).isBetween(Duration.ofSeconds(30), TTL));
-        });
+        Refusal refusal = two.refusal("job");
+
+        assertThat(refusal.reason())
+                .contains("one", "pid " + ProcessHandle.current().pid());
+        assertThat(refusal.holderTimeLeft())
+                .hasValueSatisfying(left -> assertThat(left).isBetween(Duration.ofSeconds(30), TTL));
     }
 
     @Test
@@ -95,26 +93,26 @@ class FileStoreTest {
 
         names.forEach(one::take);
 
-        assertThat(two.store.views("", soon())).extracting(LockView::name).containsExactlyInAnyOrderElementsOf(names);
-        assertThat(two.store.views("x", soon())).hasSize(2);
-        assertThat(names).allSatisfy(name -> assertThat(two.attempt(name)).isInstanceOf(Answer.Refused.class));
+        assertThat(two.views("")).extracting(LockView::name).containsExactlyInAnyOrderElementsOf(names);
+        assertThat(two.views("x")).hasSize(2);
+        assertThat(names).allSatisfy(name -> assertThat(two.tryTake(name)).isEmpty());
     }
 
     @Test
     void ticketsAreServedInOrderOfArrivalAcrossClients() {
-        Grant first = one.take("job");
-        List<StoreClient.Queued> line = new ArrayList<>();
+        RecordedTicket first = one.take("job");
+        List<RecordedTicket> queue = new ArrayList<>();
         for (int i = 0; i < 10; i++) {
-            line.add((i % 2 == 0 ? two : one).queue("job"));
+            queue.add((i % 2 == 0 ? two : one).queue("job"));
         }
 
         one.release(first);
 
         long last = first.token();
-        for (int i = 0; i < line.size(); i++) {
-            Grant grant = line.get(i).outcome().join();
+        for (int i = 0; i < queue.size(); i++) {
+            RecordedTicket grant = queue.get(i).outcome().join();
             assertThat(grant.token()).isGreaterThan(last);
-            assertThat(line.stream().skip(i + 1))
+            assertThat(queue.stream().skip(i + 1))
                     .noneMatch(later -> later.outcome().isDone());
             last = grant.token();
             (i % 2 == 0 ? two : one).release(grant);
@@ -122,47 +120,47 @@ class FileStoreTest {
     }
 
     @Test
-    void anAttemptDoesNotOvertakeTheLine() {
-        Grant reader = one.take("job", Demand.shared(), TTL);
+    void aTryDoesNotOvertakeTheQueue() {
+        RecordedTicket reader = one.take("job", Demand.shared(), TTL);
         one.queue("job", Demand.exclusive(), TTL);
 
-        assertThat(two.attempt("job", Demand.shared(), TTL)).isInstanceOf(Answer.Refused.class);
+        assertThat(two.tryTake("job", Demand.shared(), TTL)).isEmpty();
         assertThat(one.view("job").waiters()).hasSize(1);
         one.release(reader);
     }
 
     @Test
     void aPushedGrantCountsFromTheLastAnsweredHeartbeat() {
-        Grant first = one.take("job");
-        StoreClient.Queued waiting = two.queue("job");
-        RenewalAnswer.Extended heartbeat = (RenewalAnswer.Extended) two.store
-                .renew(List.of(new RenewalRequest(waiting.ticket(), TTL)), soon())
-                .get(0);
+        RecordedTicket first = one.take("job");
+        RecordedTicket waiting = two.queue("job");
+        long queuedNanos = waiting.ticket().baseNanos();
+        assertThat(two.renew(waiting)).isEqualTo(Told.KEPT);
+        long heartbeatNanos = waiting.ticket().baseNanos();
 
         one.release(first);
 
-        assertThat(waiting.outcome().join().baseNanos()).isEqualTo(heartbeat.baseNanos());
-        assertThat(heartbeat.baseNanos()).isGreaterThan(waiting.ticket().baseNanos());
+        assertThat(waiting.outcome().join().ticket().baseNanos()).isEqualTo(heartbeatNanos);
+        assertThat(heartbeatNanos).isGreaterThan(queuedNanos);
     }
 
     @Test
     void aWithdrawnTicketIsPassedOver() {
-        Grant first = one.take("job");
-        StoreClient.Queued leaving = two.queue("job");
-        StoreClient.Queued staying = two.queue("job");
+        RecordedTicket first = one.take("job");
+        RecordedTicket leaving = two.queue("job");
+        RecordedTicket staying = two.queue("job");
 
-        assertThat(two.store.withdraw(leaving.request(), soon())).isEqualTo(Withdrawal.REMOVED);
-        assertThat(two.store.withdraw(leaving.request(), soon())).isEqualTo(Withdrawal.NOT_FOUND);
+        assertThat(two.withdraw(leaving)).isEqualTo(Withdrawal.REMOVED);
+        assertThat(two.withdraw(leaving)).isEqualTo(Withdrawal.NOT_FOUND);
         one.release(first);
 
         staying.outcome().join();
-        assertThat(leaving.outcome()).isNotDone();
+        assertThat(leaving.token()).isEqualTo(Tokens.NONE);
     }
 
     @Test
     void aTicketWithoutHeartbeatLosesItsPlace() {
-        Grant first = one.take("job");
-        StoreClient.Queued forgotten = two.queue("job", Demand.exclusive(), SHORT);
+        RecordedTicket first = one.take("job");
+        RecordedTicket forgotten = two.queue("job", Demand.exclusive(), SHORT);
 
         assertThat(forgotten.outcome()).failsWithin(Duration.ofSeconds(20));
         one.release(first);
@@ -171,19 +169,20 @@ class FileStoreTest {
 
     @Test
     void readersShareAndAWriterWaitsForAllOfThem() {
-        Grant reader = one.take("job", Demand.shared(), TTL);
-        Grant other = two.take("job", Demand.shared(), TTL);
-        StoreClient.Queued writer = one.queue("job");
-        StoreClient.Queued late = two.queue("job", Demand.shared(), TTL);
+        RecordedTicket reader = one.take("job", Demand.shared(), TTL);
+        RecordedTicket other = two.take("job", Demand.shared(), TTL);
+        RecordedTicket writer = one.queue("job");
+        RecordedTicket late = two.queue("job", Demand.shared(), TTL);
 
         assertThat(reader.token()).isNotEqualTo(other.token());
         one.release(reader);
         assertThat(writer.outcome()).isNotDone();
         two.release(other);
-        Grant written = writer.outcome().join();
+        RecordedTicket written = writer.outcome().join();
         assertThat(late.outcome()).isNotDone();
 
-        one.store.downgrade(written, soon());
+        one.store.downgrade(written.ticket(), soon());
+        assertThat(written.ticket().demand()).isEqualTo(Demand.shared());
         assertThat(late.outcome().join().token()).isGreaterThan(written.token());
         assertThat(one.view("job").holders())
                 .extracting(LockView.Holder::demand)
@@ -192,17 +191,21 @@ class FileStoreTest {
 
     @Test
     void aLostGrantCannotBeDowngraded() {
-        Grant grant = one.take("job");
+        RecordedTicket grant = one.take("job");
         one.release(grant);
 
-        assertThatThrownBy(() -> one.store.downgrade(grant, soon())).isInstanceOf(LeaseLostException.class);
+        RecordedTicket late = grant.anew();
+        one.store.downgrade(late.ticket(), soon());
+
+        assertThat(late.told()).isEqualTo(Told.GONE);
+        assertThat(late.ticket().demand()).isEqualTo(Demand.exclusive());
     }
 
     @Test
     void permitsAddUpToTheirTotal() {
-        Grant three = one.take("pool", Demand.permits(3, 5), TTL);
+        RecordedTicket three = one.take("pool", Demand.permits(3, 5), TTL);
         two.take("pool", Demand.permits(2, 5), TTL);
-        StoreClient.Queued waiting = two.queue("pool", Demand.permits(1, 5), TTL);
+        RecordedTicket waiting = two.queue("pool", Demand.permits(1, 5), TTL);
 
         assertThat(waiting.outcome()).isNotDone();
         one.release(three);
@@ -211,66 +214,62 @@ class FileStoreTest {
 
     @Test
     void anExpiredGrantPassesOnAndItsOwnerCanNeitherRenewNorRelease() {
-        Grant expiring = one.take("job", Demand.exclusive(), SHORT);
-        Grant next = two.want("job", TTL).join();
+        RecordedTicket expiring = one.take("job", Demand.exclusive(), SHORT);
+        RecordedTicket next = two.want("job", TTL).join();
 
         assertThat(next.token()).isGreaterThan(expiring.token());
-        assertThat(System.nanoTime()).isGreaterThanOrEqualTo(expiring.baseNanos() + SHORT.toNanos());
-        assertThat(one.renew(expiring)).isInstanceOf(RenewalAnswer.Gone.class);
+        assertThat(System.nanoTime()).isGreaterThanOrEqualTo(expiring.ticket().baseNanos() + SHORT.toNanos());
+        assertThat(one.renew(expiring)).isEqualTo(Told.GONE);
         assertThat(one.release(expiring)).isEqualTo(ReleaseAnswer.NOT_HELD);
-        assertThat(two.renew(next)).isInstanceOf(RenewalAnswer.Extended.class);
+        assertThat(two.renew(next)).isEqualTo(Told.KEPT);
     }
 
     @Test
     void anExpiredGrantIsNotRevivedEvenIfNobodyTookIt() {
-        Grant expiring = one.take("job", Demand.exclusive(), Duration.ofMillis(20));
+        RecordedTicket expiring = one.take("job", Demand.exclusive(), Duration.ofMillis(20));
         await().until(() ->
-                System.nanoTime() - expiring.baseNanos() > Duration.ofMillis(20).toNanos());
+                System.nanoTime() - expiring.ticket().baseNanos() > Duration.ofMillis(20).toNanos());
 
-        assertThat(one.renew(expiring)).isInstanceOf(RenewalAnswer.Gone.class);
+        assertThat(one.renew(expiring)).isEqualTo(Told.GONE);
     }
 
     @Test
     void renewalNeverShortens() {
-        Grant grant = one.take("job");
+        RecordedTicket grant = one.take("job");
 
-        RenewalAnswer answer = one.store
-                .renew(List.of(new RenewalRequest(grant, Duration.ofMillis(1))), soon())
-                .get(0);
+        RecordedTicket extended = grant.anew();
+        one.store.extend(extended.ticket(), Duration.ofMillis(1), soon());
 
-        assertThat(answer)
-                .isInstanceOfSatisfying(
-                        RenewalAnswer.Extended.class,
-                        extended -> assertThat(
-                                        extended.baseNanos() + extended.ttl().toNanos())
-                                .isEqualTo(grant.baseNanos() + TTL.toNanos()));
+        assertThat(extended.told()).isEqualTo(Told.GRANTED);
+        assertThat(extended.ticket().endNanos()).isEqualTo(grant.ticket().endNanos());
+        assertThat(one.renew(grant)).isEqualTo(Told.KEPT);
     }
 
     @Test
     void aLingeringLockStaysTakenByNobodyForAWhile() {
-        Grant grant = one.take("job");
+        RecordedTicket grant = one.take("job");
         long before = System.nanoTime();
 
-        assertThat(one.store.release(grant, SHORT, soon())).isEqualTo(ReleaseAnswer.RELEASED);
+        assertThat(one.release(grant, SHORT, soon())).isEqualTo(ReleaseAnswer.RELEASED);
 
         assertThat(one.release(grant)).isEqualTo(ReleaseAnswer.NOT_HELD);
-        assertThat(one.store.withdraw(grant.request(), soon())).isEqualTo(Withdrawal.NOT_FOUND);
-        assertThat(one.renew(grant)).isInstanceOf(RenewalAnswer.Gone.class);
+        assertThat(one.withdraw(grant)).isEqualTo(Withdrawal.NOT_FOUND);
+        assertThat(one.renew(grant.anew())).isEqualTo(Told.GONE);
         two.want("job", TTL).join();
         assertThat(System.nanoTime() - before).isGreaterThanOrEqualTo(SHORT.toNanos());
     }
 
     @Test
     void aForcedReleaseLetsTheNextInAndTellsTheHolder() {
-        Grant grant = one.take("job");
-        StoreClient.Queued next = two.queue("job");
+        RecordedTicket grant = one.take("job");
+        RecordedTicket next = two.queue("job");
 
         assertThat(two.store.forceRelease("job", soon())).isEqualTo(1);
 
         assertThat(next.outcome().join().token()).isGreaterThan(grant.token());
-        await().until(() -> one.losses.get(grant.request().owner()) == LossReason.FORCED);
+        await().until(() -> one.losses.get(grant.ticket().owner()) == LossReason.FORCED);
         assertThat(two.losses).isEmpty();
-        assertThat(one.renew(grant)).isInstanceOf(RenewalAnswer.Gone.class);
+        assertThat(one.renew(grant.anew())).isEqualTo(Told.GONE);
     }
 
     @Test
@@ -279,7 +278,7 @@ class FileStoreTest {
 
         one.store.raise("job", floor, soon());
 
-        Grant first = two.take("job");
+        RecordedTicket first = two.take("job");
         two.release(first);
         assertThat(first.token()).isEqualTo(floor + 1);
         assertThat(one.take("job").token()).isEqualTo(floor + 2);
@@ -288,21 +287,21 @@ class FileStoreTest {
     @Test
     void lookingAtALockLeavesNoFile() throws IOException {
         assertThat(one.view("job").isHeld()).isFalse();
-        assertThat(one.store.views("", soon())).isEmpty();
+        assertThat(one.views("")).isEmpty();
 
         assertThat(lockFiles()).isEmpty();
     }
 
     @Test
     void aViewShowsHolderTokenAndWaiters() {
-        Grant grant = one.take("job");
+        RecordedTicket grant = one.take("job");
         two.queue("job", Demand.shared(), TTL);
 
         LockView view = two.view("job");
 
         assertThat(view.holders()).singleElement().satisfies(holder -> {
-            assertThat(holder.origin()).contains(grant.request().origin());
-            assertThat(holder.token()).isEqualTo(grant.token() * 1024);
+            assertThat(holder.origin()).contains(grant.ticket().origin());
+            assertThat(holder.token()).contains(grant.token());
             assertThat(holder.timeLeft()).isPresent();
             assertThat(holder.since()).isPresent();
         });
@@ -313,7 +312,7 @@ class FileStoreTest {
 
     @Test
     void pruneRemovesOnlyIdleFiles() throws IOException {
-        Grant idle = one.take("idle");
+        RecordedTicket idle = one.take("idle");
         one.take("held");
         one.release(idle);
 
@@ -322,7 +321,7 @@ class FileStoreTest {
 
         assertThat(lockFiles()).containsExactly("held.lock");
         assertThat(one.take("idle").token()).isGreaterThan(idle.token());
-        assertThat(two.attempt("held")).isInstanceOf(Answer.Refused.class);
+        assertThat(two.tryTake("held")).isEmpty();
     }
 
     @Test
@@ -334,7 +333,7 @@ class FileStoreTest {
 
     @Test
     void manyLocksDoNotUseUpFileDescriptors() throws IOException {
-        List<Grant> grants = new ArrayList<>();
+        List<RecordedTicket> grants = new ArrayList<>();
         for (int i = 0; i < 1000; i++) {
             grants.add(one.take("lock-" + i));
         }
@@ -345,23 +344,22 @@ class FileStoreTest {
                             .count())
                     .isLessThan(200);
         }
-        List<RenewalRequest> renewals =
-                grants.stream().map(grant -> new RenewalRequest(grant, TTL)).toList();
-        assertThat(one.store.renew(renewals, soon())).hasSize(1000).hasOnlyElementsOfType(RenewalAnswer.Extended.class);
+        one.renew(grants);
+        assertThat(grants).extracting(RecordedTicket::told).containsOnly(Told.KEPT);
         assertThat(grants).allSatisfy(grant -> assertThat(one.release(grant)).isEqualTo(ReleaseAnswer.RELEASED));
     }
 
     @Test
-    void hundredsOfTicketsFitInOneLine() {
-        Grant first = one.take("job");
-        List<StoreClient.Queued> line = new ArrayList<>();
+    void hundredsOfTicketsFitInOneQueue() {
+        RecordedTicket first = one.take("job");
+        List<RecordedTicket> queue = new ArrayList<>();
         for (int i = 0; i < 500; i++) {
-            line.add(two.queue("job"));
+            queue.add(two.queue("job"));
         }
 
         assertThat(one.view("job").waiters()).hasSize(500);
         one.release(first);
-        for (StoreClient.Queued ticket : line) {
+        for (RecordedTicket ticket : queue) {
             two.release(ticket.outcome().join());
         }
         assertThat(one.view("job")).isEqualTo(LockView.free("job"));
@@ -370,34 +368,34 @@ class FileStoreTest {
     @Test
     void anInterruptedThreadLosesNothing() {
         Thread.currentThread().interrupt();
-        Grant grant = one.take("job");
+        RecordedTicket grant = one.take("job");
 
-        assertThat(two.attempt("job")).isInstanceOf(Answer.Refused.class);
+        assertThat(two.tryTake("job")).isEmpty();
         assertThat(one.release(grant)).isEqualTo(ReleaseAnswer.RELEASED);
         assertThat(Thread.interrupted()).isTrue();
     }
 
     @Test
     void aDeletedFileIsALossNotASecondLife() throws IOException {
-        Grant grant = one.take("job");
+        RecordedTicket grant = one.take("job");
 
         Files.delete(directory.resolve("job.lock"));
 
-        assertThat(one.renew(grant)).isInstanceOf(RenewalAnswer.Gone.class);
+        assertThat(one.renew(grant)).isEqualTo(Told.GONE);
         assertThat(two.take("job").token()).isGreaterThan(grant.token());
     }
 
     @Test
     void closingOneClientLeavesTheOtherItsLocksAndEndsTheThread() {
-        Grant grant = two.take("job");
+        RecordedTicket grant = two.take("job");
         one.take("other");
 
         one.close();
 
         await().until(() -> Thread.getAllStackTraces().keySet().stream()
                 .noneMatch(thread -> thread.getName().startsWith("holdfast-one-")));
-        assertThat(two.renew(grant)).isInstanceOf(RenewalAnswer.Extended.class);
-        assertThatThrownBy(() -> one.attempt("job"))
+        assertThat(two.renew(grant)).isEqualTo(Told.KEPT);
+        assertThatThrownBy(() -> one.tryTake("job"))
                 .isInstanceOf(StoreUnavailableException.class)
                 .hasMessageContaining("closed");
     }
@@ -449,7 +447,7 @@ class FileStoreTest {
     void aDirectoryThatCannotBeMadeShowsWhenALockIsWanted() throws IOException {
         Path file = Files.createFile(directory.resolve("file"));
         try (StoreClient client = new StoreClient(file.resolve("dir"))) {
-            assertThatThrownBy(() -> client.attempt("job"))
+            assertThatThrownBy(() -> client.tryTake("job"))
                     .isInstanceOf(StoreUnavailableException.class)
                     .hasMessageContaining(file.toString());
         }

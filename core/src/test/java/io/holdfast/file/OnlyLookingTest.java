@@ -156,7 +156,8 @@ class OnlyLookingTest {
                                                 : " held by "
                                                         + holder.origin()
                                                                 .orElseThrow()
-                                                                .pid() + " token " + holder.token()))));
+                                                                .pid() + " token "
+                                                        + holder.token().orElseThrow()))));
                 for (String name : List.of("job", "idle", "dead", "never")) {
                     System.out.println("show " + name + ": "
                             + holdfast.lock(name).inspect().isHeld());

@@ -7,7 +7,6 @@ import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 
 import io.holdfast.LockView;
 import io.holdfast.StoreUnavailableException;
-import io.holdfast.spi.Answer;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
@@ -68,7 +67,7 @@ class PlantedLinkTest {
     void theGuardOfTheDirectoryIsNotOpenedThroughALink() throws IOException {
         Files.createSymbolicLink(locks.resolve(".holdfast"), secret);
 
-        assertThatThrownBy(() -> client.attempt("job"))
+        assertThatThrownBy(() -> client.tryTake("job"))
                 .isInstanceOf(StoreUnavailableException.class)
                 .hasMessageContainingAll(".holdfast", "link");
         assertThatThrownBy(() -> client.store.forceRelease("job", soon()))
@@ -82,7 +81,7 @@ class PlantedLinkTest {
         Path nowhere = directory.resolve("nowhere");
         Files.createSymbolicLink(locks.resolve(".holdfast"), nowhere);
 
-        assertThatThrownBy(() -> client.attempt("job")).isInstanceOf(StoreUnavailableException.class);
+        assertThatThrownBy(() -> client.tryTake("job")).isInstanceOf(StoreUnavailableException.class);
 
         assertThat(nowhere).doesNotExist();
     }
@@ -108,7 +107,7 @@ class PlantedLinkTest {
         byte[] before = Files.readAllBytes(elsewhere.resolve("job.lock"));
         Files.createSymbolicLink(locks.resolve("job.lock"), elsewhere.resolve("job.lock"));
 
-        assertThatThrownBy(() -> client.attempt("job"))
+        assertThatThrownBy(() -> client.tryTake("job"))
                 .isInstanceOf(StoreUnavailableException.class)
                 .hasMessageContainingAll("job.lock", "link");
 
@@ -120,7 +119,7 @@ class PlantedLinkTest {
         Path nowhere = directory.resolve("nowhere");
         Files.createSymbolicLink(locks.resolve("job.lock"), nowhere);
 
-        assertThatThrownBy(() -> client.attempt("job")).isInstanceOf(StoreUnavailableException.class);
+        assertThatThrownBy(() -> client.tryTake("job")).isInstanceOf(StoreUnavailableException.class);
 
         assertThat(nowhere).doesNotExist();
         assertThat(Files.isSymbolicLink(locks.resolve("job.lock"))).isTrue();
@@ -132,7 +131,7 @@ class PlantedLinkTest {
         Files.createSymbolicLink(locks.resolve("bad.lock"), secret);
         Files.createSymbolicLink(locks.resolve(FileNames.of("y".repeat(300))), secret);
 
-        assertThat(client.store.views("", soon())).extracting(LockView::name).containsExactly("good");
+        assertThat(client.views("")).extracting(LockView::name).containsExactly("good");
     }
 
     @Test
@@ -148,7 +147,7 @@ class PlantedLinkTest {
         try (ChildProcess other = ChildProcess.start(locks)) {
             assertThat(other.ask("try job 1000")).isEqualTo("refused");
         }
-        assertThat(client.attempt("job")).isInstanceOf(Answer.Refused.class);
+        assertThat(client.tryTake("job")).isEmpty();
     }
 
     @Test
@@ -160,7 +159,7 @@ class PlantedLinkTest {
         }
 
         assertTimeoutPreemptively(Duration.ofSeconds(20), () -> {
-            assertThat(client.store.views("", soon())).hasSize(1);
+            assertThat(client.views("")).hasSize(1);
             client.store.prune(Duration.ZERO, soon());
         });
     }

@@ -1,6 +1,5 @@
 package io.holdfast.file;
 
-import io.holdfast.spi.Answer;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
@@ -10,7 +9,7 @@ import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
-import java.time.Duration;
+import java.util.Optional;
 
 /**
  * Runners of several processes that want the same locks at the same moments. Whoever holds a lock makes a mark, a file
@@ -35,7 +34,7 @@ final class Race {
         try {
             for (int i = 1; i <= locks; i++) {
                 meet(runner, i);
-                if (client.attempt("lock-" + i) instanceof Answer.Granted && !mark("lock-" + i)) {
+                if (client.tryTake("lock-" + i).isPresent() && !mark("lock-" + i)) {
                     overlaps++;
                 }
             }
@@ -64,14 +63,15 @@ final class Race {
 
     /** How often somebody else held it meanwhile: 0 or 1. */
     int holdOnce(StoreClient client, String lock) throws IOException {
-        if (!(client.attempt(lock) instanceof Answer.Granted granted)) {
+        Optional<RecordedTicket> granted = client.tryTake(lock);
+        if (granted.isEmpty()) {
             return 0;
         }
         boolean marked = mark(lock);
         if (marked) {
             Files.deleteIfExists(marks.resolve(lock));
         }
-        client.store.release(granted.grant(), Duration.ZERO, StoreClient.soon());
+        client.release(granted.get());
         return marked ? 0 : 1;
     }
 

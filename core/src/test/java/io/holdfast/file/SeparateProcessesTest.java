@@ -9,13 +9,12 @@ import static org.awaitility.Awaitility.await;
 import io.holdfast.Demand;
 import io.holdfast.LossReason;
 import io.holdfast.StoreUnavailableException;
-import io.holdfast.spi.Answer;
+import io.holdfast.file.RecordedTicket.Told;
 import io.holdfast.spi.Deadline;
-import io.holdfast.spi.Grant;
 import io.holdfast.spi.ReleaseAnswer;
-import io.holdfast.spi.RenewalAnswer;
 import io.holdfast.spi.TimeSource;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.net.URLClassLoader;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -25,6 +24,7 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -116,8 +116,8 @@ class SeparateProcessesTest {
     void p4AKilledHolderFreesAtOnceAndTheNextIsLetIn() throws IOException {
         ChildProcess holder = child();
         assertThat(holder.ask("try job 3600000")).startsWith("granted");
-        assertThat(here.attempt("job")).isInstanceOf(Answer.Refused.class);
-        StoreClient.Queued next = here.queue("job");
+        assertThat(here.tryTake("job")).isEmpty();
+        RecordedTicket next = here.queue("job");
 
         holder.kill();
 
@@ -136,12 +136,12 @@ class SeparateProcessesTest {
 
     @Test
     void p4KilledWaitersAreNotInTheWayOfTheNext() throws IOException, InterruptedException {
-        Grant held = here.take("job");
+        RecordedTicket held = here.take("job");
         List<ChildProcess> ahead = List.of(child(), child());
         for (ChildProcess waiter : ahead) {
             assertThat(waiter.ask("queue job 3600000")).isEqualTo("queued");
         }
-        StoreClient.Queued last = here.queue("job");
+        RecordedTicket last = here.queue("job");
         for (ChildProcess waiter : ahead) {
             waiter.close();
         }
@@ -154,9 +154,9 @@ class SeparateProcessesTest {
     @Test
     void p4ATicketThatWasLetInAfterItsProcessWasKilledPassesOn() throws IOException {
         ChildProcess waiter = child();
-        Grant held = here.take("job");
+        RecordedTicket held = here.take("job");
         assertThat(waiter.ask("queue job 3600000")).isEqualTo("queued");
-        StoreClient.Queued next = here.queue("job");
+        RecordedTicket next = here.queue("job");
 
         waiter.kill();
         here.release(held);
@@ -170,31 +170,31 @@ class SeparateProcessesTest {
         assertThat(holder.ask("holders job")).isEqualTo("0");
         long before = System.nanoTime();
         assertThat(holder.ask("try job 3000")).startsWith("granted");
-        StoreClient.Queued next = here.queue("job");
+        RecordedTicket next = here.queue("job");
 
         holder.stop();
 
-        Grant grant = next.outcome().join();
+        RecordedTicket grant = next.outcome().join();
         assertThat(System.nanoTime() - before)
                 .isGreaterThanOrEqualTo(Duration.ofSeconds(3).toNanos());
         holder.resume();
-        assertThat(holder.ask("renew job")).isEqualTo("Gone");
+        assertThat(holder.ask("renew job")).isEqualTo("GONE");
         assertThat(holder.ask("release job")).isEqualTo("NOT_HELD");
-        assertThat(here.renew(grant)).isInstanceOf(RenewalAnswer.Extended.class);
+        assertThat(here.renew(grant)).isEqualTo(Told.KEPT);
     }
 
     @Test
     void p1LookingInTheHoldersJvmDoesNotDropTheLock() throws IOException {
-        Grant held = here.take("job");
+        RecordedTicket held = here.take("job");
         String longName = "x".repeat(500);
         here.take(longName);
         for (int i = 0; i < 3; i++) {
             here.view("job");
-            here.store.views("", soon());
+            here.views("");
             here.store.prune(Duration.ZERO, soon());
             try (StoreClient passing = new StoreClient(locks, "passing")) {
                 passing.view("job");
-                assertThat(passing.attempt("job")).isInstanceOf(Answer.Refused.class);
+                assertThat(passing.tryTake("job")).isEmpty();
             }
         }
         ChildProcess other = child();
@@ -211,30 +211,84 @@ class SeparateProcessesTest {
         here.take("job");
         ChildProcess other = child();
         try (URLClassLoader loader = OtherCopy.loader()) {
-            assertThat(OtherCopy.in(loader).apply(locks, "look")).isEqualTo("1 1 Refused");
+            assertThat(OtherCopy.in(loader).apply(locks, "look")).isEqualTo("1 1 refused");
         }
 
         assertThat(other.ask("try job 1000")).isEqualTo("refused");
     }
 
+    /** A try is rehearsed before the guard is taken: what it would have come to then is not what it came to. */
+    @Test
+    void p1ATryForestalledByAnotherProcessTellsItsTicketOfNoGrant() throws IOException {
+        here.release(here.take("job"));
+        ChildProcess other = child();
+        TimeAtTheGuard time = new TimeAtTheGuard();
+        try (StoreClient slow = new StoreClient(locks, "slow", time)) {
+            CompletableFuture<String> others = new CompletableFuture<>();
+            time.onNextLook(() -> others.complete(askQuietly(other, "try job 60000")));
+
+            assertThat(slow.tryTake("job")).isEmpty();
+            assertThat(others).isCompletedWithValueMatching(answer -> answer.startsWith("granted"));
+        }
+    }
+
+    private static String askQuietly(ChildProcess child, String command) {
+        try {
+            return child.ask(command);
+        } catch (IOException e) {
+            throw new UncheckedIOException(e);
+        }
+    }
+
+    /** The system's clock, with a hook for the next time somebody about to take a lock file's guard looks at it. */
+    private static final class TimeAtTheGuard implements TimeSource {
+
+        private final AtomicReference<Runnable> hook = new AtomicReference<>(() -> {});
+        private volatile boolean armed;
+
+        void onNextLook(Runnable newHook) {
+            hook.set(newHook);
+            armed = true;
+        }
+
+        @Override
+        public long nanoTime() {
+            if (armed && isAtTheGuard()) {
+                armed = false;
+                hook.getAndSet(() -> {}).run();
+            }
+            return System.nanoTime();
+        }
+
+        @Override
+        public void parkUntil(Object blocker, long untilNanos) {
+            TimeSource.system().parkUntil(blocker, untilNanos);
+        }
+
+        private static boolean isAtTheGuard() {
+            return StackWalker.getInstance()
+                    .walk(frames -> frames.anyMatch(frame -> frame.getMethodName().equals("takeGuard")));
+        }
+    }
+
     @Test
     void aProcessStoppedUnderTheGuardHoldsUpItsLockOnlyAndGrantsNothingTwice()
             throws IOException, InterruptedException {
-        Grant held = here.take("job");
+        RecordedTicket held = here.take("job");
         ChildProcess stopped = child();
         assertThat(stopped.ask("jam job")).isEqualTo("jammed");
         Deadline brief = Deadline.after(TimeSource.system(), Duration.ofMillis(300));
 
-        assertThatThrownBy(() -> here.store.release(held, Duration.ZERO, brief))
+        assertThatThrownBy(() -> here.release(held, Duration.ZERO, brief))
                 .isInstanceOf(StoreUnavailableException.class)
                 .hasMessageContaining("guard");
-        assertThat(here.attempt("job")).isInstanceOf(Answer.Refused.class);
+        assertThat(here.tryTake("job")).isEmpty();
         assertThat(here.view("job").isHeld()).isTrue();
         here.release(here.take("other"));
         stopped.close();
 
-        assertThat(here.renew(held)).isInstanceOf(RenewalAnswer.Extended.class);
-        assertThat(here.attempt("job")).isInstanceOf(Answer.Refused.class);
+        assertThat(here.renew(held.anew())).isEqualTo(Told.GRANTED);
+        assertThat(here.tryTake("job")).isEmpty();
     }
 
     @Test
@@ -245,30 +299,30 @@ class SeparateProcessesTest {
             Files.delete(life);
         }
 
-        assertThat(here.attempt("job")).isInstanceOf(Answer.Refused.class);
+        assertThat(here.tryTake("job")).isEmpty();
         holder.close();
-        assertThat(here.attempt("job")).isInstanceOf(Answer.Refused.class);
+        assertThat(here.tryTake("job")).isEmpty();
         assertThat(here.want("job", TTL)).succeedsWithin(PATIENCE);
     }
 
     @Test
     void p6TicketsOfSeveralProcessesAreServedInOrderOfArrival() throws IOException {
-        List<ChildProcess> line = List.of(child(), child(), child());
-        Grant held = here.take("job");
-        for (int i = 0; i < line.size(); i++) {
-            line.get(i).say("want job 60000");
+        List<ChildProcess> queue = List.of(child(), child(), child());
+        RecordedTicket held = here.take("job");
+        for (int i = 0; i < queue.size(); i++) {
+            queue.get(i).say("want job 60000");
             int waiting = i + 1;
             await().atMost(PATIENCE).until(() -> here.view("job").waiters().size() == waiting);
         }
 
         here.release(held);
 
-        for (int i = 0; i < line.size(); i++) {
-            assertThat(line.get(i).hear()).startsWith("granted");
-            for (ChildProcess later : line.subList(i + 1, line.size())) {
+        for (int i = 0; i < queue.size(); i++) {
+            assertThat(queue.get(i).hear()).startsWith("granted");
+            for (ChildProcess later : queue.subList(i + 1, queue.size())) {
                 assertThat(later.hasAnswered()).isFalse();
             }
-            assertThat(line.get(i).ask("release job")).isEqualTo("RELEASED");
+            assertThat(queue.get(i).ask("release job")).isEqualTo("RELEASED");
         }
     }
 
@@ -276,9 +330,9 @@ class SeparateProcessesTest {
     void p1LingeringOutlivesItsProcess() throws IOException, InterruptedException {
         ChildProcess other = child();
         assertThat(other.ask("holders job")).isEqualTo("0");
-        Grant held = here.take("job");
+        RecordedTicket held = here.take("job");
         long before = System.nanoTime();
-        here.store.release(held, Duration.ofSeconds(4), soon());
+        here.release(held, Duration.ofSeconds(4), soon());
         here.close();
 
         assertThat(other.ask("try job 1000")).isEqualTo("refused");
@@ -300,14 +354,14 @@ class SeparateProcessesTest {
 
     @Test
     void killingAProcessAtAnyPointOfAnUpdateLeavesAReadableFile() throws IOException, InterruptedException {
-        Grant held = here.take("warm-up");
+        RecordedTicket held = here.take("warm-up");
         here.release(held);
         long lastToken = 0;
         for (int i = 0; i < 8; i++) {
             ChildProcess churning = child();
             assertThat(churning.ask("holders job")).isEqualTo("0");
             churning.say("churn job 1000000");
-            CompletableFuture<Grant> seen = here.want("job", TTL);
+            CompletableFuture<RecordedTicket> seen = here.want("job", TTL);
             here.release(seen.join());
             long nanos = ThreadLocalRandom.current().nextLong(30_000_000);
             long until = System.nanoTime() + nanos;
@@ -316,7 +370,7 @@ class SeparateProcessesTest {
             }
             churning.kill();
 
-            Grant grant = here.want("job", TTL).join();
+            RecordedTicket grant = here.want("job", TTL).join();
             assertThat(grant.token()).isGreaterThan(lastToken);
             lastToken = grant.token();
             here.release(grant);

@@ -4,33 +4,37 @@ import io.holdfast.Demand;
 import io.holdfast.LockView;
 import io.holdfast.LockView.Origin;
 import io.holdfast.LossReason;
-import io.holdfast.spi.Answer;
+import io.holdfast.file.RecordedTicket.Told;
 import io.holdfast.spi.Deadline;
-import io.holdfast.spi.Grant;
+import io.holdfast.spi.LockStore;
+import io.holdfast.spi.LockStore.Mode;
 import io.holdfast.spi.OwnerId;
-import io.holdfast.spi.RenewalAnswer;
-import io.holdfast.spi.RenewalRequest;
-import io.holdfast.spi.Request;
+import io.holdfast.spi.Refusal;
+import io.holdfast.spi.ReleaseAnswer;
 import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.Ticket;
-import io.holdfast.spi.TicketListener;
 import io.holdfast.spi.TimeSource;
+import io.holdfast.spi.Validity;
+import io.holdfast.spi.Withdrawal;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.BlockingQueue;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.LinkedBlockingQueue;
 
 /** A client of a file store without the engine: nothing is renewed unless a test says so. */
 final class StoreClient implements AutoCloseable {
 
     static final Duration TTL = Duration.ofSeconds(60);
 
+    /** Few enough that listings of tests take several pages. */
+    private static final int VIEWS_PER_PAGE = 3;
+
     final FileStore store;
-    final BlockingQueue<String> grantOrder = new LinkedBlockingQueue<>();
+    /** What the store said of tickets it ended. */
     final Map<OwnerId, LossReason> losses = new ConcurrentHashMap<>();
 
     private final OwnerId.Source owners = new OwnerId.Source();
@@ -41,103 +45,133 @@ final class StoreClient implements AutoCloseable {
     }
 
     StoreClient(Path directory, String name) {
+        this(directory, name, TimeSource.system());
+    }
+
+    StoreClient(Path directory, String name, TimeSource time) {
         this.name = name;
         StoreContext context = new StoreContext(
                 owners.client(),
                 name,
-                TimeSource.system(),
+                time,
                 (nanos, task) -> {
                     throw new UnsupportedOperationException("the file store needs no timer");
                 },
-                Runnable::run,
-                (owner, reason, detail) -> losses.put(owner, reason));
+                Runnable::run);
         this.store = (FileStore) FileStore.in(directory).open(context);
     }
 
-    /** A queued request and how it ended. */
-    record Queued(Request request, Ticket ticket, CompletableFuture<Grant> outcome) {}
-
-    Request request(String lock, Demand demand, Duration ttl) {
+    private RecordedTicket ticket(String lock, Demand demand, Duration ttl) {
+        OwnerId owner = owners.next();
         Origin origin = new Origin(
                 name,
                 "here",
                 ProcessHandle.current().pid(),
                 Thread.currentThread().getName());
-        return new Request(lock, owners.next(), demand, ttl, origin);
+        Validity validity = new Validity(new RecordedTicket.StandingStill(), Duration.ZERO);
+        return new RecordedTicket(
+                listener -> new Ticket(lock, owner, demand, ttl, origin, validity, listener),
+                why -> losses.put(owner, why.reason()));
     }
 
-    Answer attempt(String lock) {
-        return attempt(lock, Demand.exclusive(), TTL);
+    /** Asks once. Empty if it was refused. */
+    Optional<RecordedTicket> tryTake(String lock) {
+        return tryTake(lock, Demand.exclusive(), TTL);
     }
 
-    Answer attempt(String lock, Demand demand, Duration ttl) {
-        return store.attempt(request(lock, demand, ttl), soon());
+    Optional<RecordedTicket> tryTake(String lock, Demand demand, Duration ttl) {
+        RecordedTicket ticket = ticket(lock, demand, ttl);
+        return request(ticket, Mode.TRY).isEmpty() ? Optional.of(ticket) : Optional.empty();
     }
 
-    Grant take(String lock) {
+    /** Must be refused, or the test fails. */
+    Refusal refusal(String lock) {
+        return request(ticket(lock, Demand.exclusive(), TTL), Mode.TRY)
+                .orElseThrow(() -> new AssertionError(lock + " was granted"));
+    }
+
+    /** What the store answers is also what it tells the ticket. */
+    private Optional<Refusal> request(RecordedTicket asking, Mode mode) {
+        Optional<Refusal> refusal = store.request(asking.ticket(), mode, soon());
+        boolean told = asking.told() != Told.NOTHING;
+        boolean queuedByATry = mode == Mode.TRY && asking.hasWaited();
+        if (refusal.isPresent() == told || queuedByATry) {
+            throw new AssertionError("answered " + refusal + " to a " + mode + ", but " + asking);
+        }
+        return refusal;
+    }
+
+    RecordedTicket take(String lock) {
         return take(lock, Demand.exclusive(), TTL);
     }
 
-    Grant take(String lock, Demand demand, Duration ttl) {
-        Answer answer = attempt(lock, demand, ttl);
-        if (answer instanceof Answer.Granted granted) {
-            return granted.grant();
-        }
-        throw new AssertionError("expected a grant of " + lock + " but got " + answer);
+    RecordedTicket take(String lock, Demand demand, Duration ttl) {
+        return tryTake(lock, demand, ttl).orElseThrow(() -> new AssertionError(lock + " was refused"));
     }
 
-    Queued queue(String lock) {
+    RecordedTicket queue(String lock) {
         return queue(lock, Demand.exclusive(), TTL);
     }
 
     /** Must wait, or the test fails. */
-    Queued queue(String lock, Demand demand, Duration ttl) {
-        Request request = request(lock, demand, ttl);
-        CompletableFuture<Grant> outcome = new CompletableFuture<>();
-        Answer answer = store.enqueue(request, listener(request, outcome), soon());
-        if (answer instanceof Answer.Queued queued) {
-            return new Queued(request, queued.ticket(), outcome);
+    RecordedTicket queue(String lock, Demand demand, Duration ttl) {
+        RecordedTicket ticket = ticket(lock, demand, ttl);
+        Optional<Refusal> refusal = request(ticket, Mode.QUEUE);
+        if (refusal.isPresent() || !ticket.hasWaited()) {
+            throw new AssertionError("expected a place in the queue, but " + refusal + ", " + ticket);
         }
-        throw new AssertionError("expected a place in line for " + lock + " but got " + answer);
+        return ticket;
     }
 
     /** The grant now or later. */
-    CompletableFuture<Grant> want(String lock, Duration ttl) {
-        Request request = request(lock, Demand.exclusive(), ttl);
-        CompletableFuture<Grant> outcome = new CompletableFuture<>();
-        Answer answer = store.enqueue(request, listener(request, outcome), soon());
-        if (answer instanceof Answer.Granted granted) {
-            outcome.complete(granted.grant());
+    CompletableFuture<RecordedTicket> want(String lock, Duration ttl) {
+        RecordedTicket ticket = ticket(lock, Demand.exclusive(), ttl);
+        Optional<Refusal> refusal = request(ticket, Mode.QUEUE);
+        if (refusal.isPresent()) {
+            throw new AssertionError("refused a place in the queue: " + refusal);
         }
-        return outcome;
+        return ticket.outcome();
     }
 
-    private TicketListener listener(Request request, CompletableFuture<Grant> outcome) {
-        return new TicketListener() {
-            @Override
-            public void granted(Grant grant) {
-                grantOrder.add(request.owner().toString());
-                outcome.complete(grant);
-            }
-
-            @Override
-            public void lost(String reason) {
-                outcome.completeExceptionally(new IllegalStateException(reason));
-            }
-        };
+    /** What the store tells the ticket. */
+    Told renew(RecordedTicket ticket) {
+        renew(List.of(ticket));
+        return ticket.told();
     }
 
-    RenewalAnswer renew(Grant grant) {
-        return store.renew(List.of(new RenewalRequest(grant, grant.ttl())), soon())
-                .get(0);
+    void renew(List<RecordedTicket> tickets) {
+        tickets.forEach(RecordedTicket::forgetWhatItWasTold);
+        store.renew(tickets.stream().map(RecordedTicket::ticket).toList(), soon());
     }
 
-    Object release(Grant grant) {
-        return store.release(grant, Duration.ZERO, soon());
+    ReleaseAnswer release(RecordedTicket ticket) {
+        return release(ticket, Duration.ZERO, soon());
+    }
+
+    ReleaseAnswer release(RecordedTicket ticket, Duration linger, Deadline deadline) {
+        ticket.ticket().end();
+        return store.release(ticket.ticket(), linger, deadline);
+    }
+
+    Withdrawal withdraw(RecordedTicket ticket) {
+        ticket.ticket().end();
+        return store.withdraw(ticket.ticket(), soon());
     }
 
     LockView view(String lock) {
         return store.view(lock, soon());
+    }
+
+    /** All pages. */
+    List<LockView> views(String prefix) {
+        List<LockView> all = new ArrayList<>();
+        Optional<String> next = Optional.empty();
+        do {
+            LockStore.Page page = store.views(prefix, next, VIEWS_PER_PAGE, soon());
+            all.addAll(page.locks());
+            next = page.next();
+        } while (next.isPresent());
+        return all;
     }
 
     static Deadline soon() {
