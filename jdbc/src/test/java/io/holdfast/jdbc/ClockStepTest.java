@@ -113,7 +113,7 @@ class ClockStepTest {
             database.execute(POSTGRESQL_CLOCK);
         }
         StepBack stepBack = new StepBack(database);
-        try (OpenStore client = new OpenStore(JdbcStore.on(WatchedConnections.of(database::connect, stepBack))
+        try (OpenStore client = new OpenStore(JdbcStores.using(WatchedConnections.of(database::connect, stepBack))
                         .withSchemaCreated());
                 OpenStore other = new OpenStore(database.storeUrl())) {
             client.hold(Database.unique("connected"));

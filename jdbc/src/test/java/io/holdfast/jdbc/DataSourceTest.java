@@ -32,7 +32,7 @@ class DataSourceTest extends RecipeTest {
 
     private static Holdfast client(DataSource dataSource) {
         return Holdfast.builder()
-                .store(JdbcStore.on(dataSource).withSchemaCreated())
+                .store(JdbcStores.using(dataSource).withSchemaCreated())
                 .connect();
     }
 
@@ -167,7 +167,7 @@ class DataSourceTest extends RecipeTest {
     void refusesOneThatHandsOutTheCallersTransaction(Database database) {
         class TransactionAwareDataSourceProxy extends HikariDataSource {}
 
-        assertThatThrownBy(() -> JdbcStore.on(new TransactionAwareDataSourceProxy()))
+        assertThatThrownBy(() -> JdbcStores.using(new TransactionAwareDataSourceProxy()))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("the DataSource behind it");
     }
@@ -181,7 +181,7 @@ class DataSourceTest extends RecipeTest {
             only.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);
 
             try (OpenStore client = new OpenStore(
-                    JdbcStore.on(new OneConnection(only)).withSchemaCreated().withConnections(1))) {
+                    JdbcStores.using(new OneConnection(only)).withSchemaCreated().withConnections(1))) {
                 String name = Database.unique("back");
                 client.release(client.hold(name));
                 client.release(client.hold(name, Demand.shared()));
@@ -198,7 +198,7 @@ class DataSourceTest extends RecipeTest {
     void losesNeitherGrantsNorConnectionsWhenOneStumblesAtTheEnd(Database database) {
         try (StumblingPool pool = new StumblingPool(database, "isClosed")) {
             try (OpenStore client =
-                    new OpenStore(JdbcStore.on(pool).withSchemaCreated().withConnections(1))) {
+                    new OpenStore(JdbcStores.using(pool).withSchemaCreated().withConnections(1))) {
                 for (int i = 0; i < 3; i++) {
                     HeldTicket grant = client.hold(Database.unique("stumbles"), Demand.shared());
                     assertThat(client.renew(grant, grant.ticket.ttl())).isEqualTo(Told.KEPT);
@@ -214,7 +214,7 @@ class DataSourceTest extends RecipeTest {
     void losesNoConnectionThatStumblesAtTheBeginning(Database database) {
         try (StumblingPool pool = new StumblingPool(database, "getNetworkTimeout");
                 OpenStore client =
-                        new OpenStore(JdbcStore.on(pool).withSchemaCreated().withConnections(1))) {
+                        new OpenStore(JdbcStores.using(pool).withSchemaCreated().withConnections(1))) {
             assertThatThrownBy(() -> client.hold(Database.unique("stumbles"))).hasMessageContaining("stumbled");
 
             assertThat(pool.getHikariPoolMXBean().getActiveConnections()).isZero();

@@ -24,7 +24,7 @@ final class OpenStore implements AutoCloseable {
     private final OwnerId.Source owners = new OwnerId.Source();
 
     OpenStore(String url) {
-        this(new JdbcStoreProvider().store(StoreUri.parse(url)));
+        this(new JdbcStores().store(StoreUri.parse(url)));
     }
 
     OpenStore(StoreFactory factory) {

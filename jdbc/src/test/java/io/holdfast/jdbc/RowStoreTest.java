@@ -625,7 +625,7 @@ class RowStoreTest {
             throw new IllegalStateException("full");
         };
         StoreUri uri = StoreUri.parse(polling(Database.POSTGRESQL));
-        OpenStore client = new OpenStore(new JdbcStoreProvider().store(uri), time, full);
+        OpenStore client = new OpenStore(new JdbcStores().store(uri), time, full);
         others.add(client);
 
         ahead.set(Duration.ofHours(1).toNanos());

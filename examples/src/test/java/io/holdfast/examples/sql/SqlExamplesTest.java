@@ -78,7 +78,7 @@ class SqlExamplesTest {
             StockTable.create(database);
             DuplicateOrder.createTable(database);
             holdfast = Holdfast.builder()
-                    .store(JdbcStore.on(database).withSchemaCreated())
+                    .store(JdbcStores.using(database).withSchemaCreated())
                     .connect();
         }
 
