@@ -167,7 +167,8 @@ final class DirectStore {
         private Word hear(Runnable request) {
             heard = Word.NOTHING;
             request.run();
-            return heard;
+            // A store may have said so by itself before, and an ended ticket does not hear it twice.
+            return heard == Word.NOTHING && ticket.ending().isPresent() ? Word.GONE : heard;
         }
 
         @Override
