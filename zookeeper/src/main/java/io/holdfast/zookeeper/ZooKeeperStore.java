@@ -26,6 +26,9 @@ import org.apache.zookeeper.KeeperException;
 /** Keeps each lock's queue as nodes in ZooKeeper's tree: a door to the rooms where that is done. Thread-safe. */
 final class ZooKeeperStore implements AdministeredStore {
 
+    /** The name in messages about no lock in particular. */
+    private static final String ALL_LOCKS = "*";
+
     private final LockTree tree;
     private final StoreTraits traits;
     private final Sessions sessions;
@@ -77,13 +80,13 @@ final class ZooKeeperStore implements AdministeredStore {
 
     @Override
     public Page views(String prefix, Optional<String> after, int limit, Deadline deadline) {
-        return views.views(sessions.awaitAny(deadline), prefix, after, limit, deadline);
+        return views.views(sessions.awaitAny(ALL_LOCKS, deadline), prefix, after, limit, deadline);
     }
 
     /** A server that has lost its quorum goes on answering reads, so the question is a write. */
     @Override
     public void ping(Deadline deadline) {
-        Session session = sessions.awaitAny(deadline);
+        Session session = sessions.awaitAny(ALL_LOCKS, deadline);
         try {
             Answers.await(session.prove(), deadline);
         } catch (KeeperException e) {

@@ -171,7 +171,8 @@ public final class Session {
         }
         return state.now() == State.SUSPENDED
                 ? "the connection to " + ensemble.name() + " is lost and not back in time"
-                : "no server of " + ensemble.name() + " answered in time. Is ZooKeeper running there? Check hosts and ports";
+                : "no server of " + ensemble.name()
+                        + " answered in time. Is ZooKeeper running there? Check hosts and ports";
     }
 
     /** Takes note of what a request failed with: should the event be late, an expired session is known by that. */

@@ -4,6 +4,7 @@ import io.holdfast.LockException;
 import io.holdfast.LossReason;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.spi.Deadline;
+import io.holdfast.spi.Ticket;
 import io.holdfast.zookeeper.session.Answers;
 import io.holdfast.zookeeper.session.Failures;
 import io.holdfast.zookeeper.session.Session;
@@ -17,28 +18,29 @@ import java.util.stream.Collectors;
 import org.apache.zookeeper.KeeperException;
 import org.jspecify.annotations.Nullable;
 
-/** Renews what lives by one session with one write, and looks at nodes that nobody has looked at yet. */
+/** Renews tickets that live by one session with one write, and looks at nodes that nobody has looked at yet. */
 final class Renewal {
 
     private final Session session;
-    private final List<TicketNode> nodes;
+    private final List<Ticket> tickets;
     private @Nullable CompletableFuture<Void> sent;
 
-    Renewal(Session session, List<TicketNode> nodes) {
+    /** @param tickets all with nodes in that session */
+    Renewal(Session session, List<Ticket> tickets) {
         this.session = session;
-        this.nodes = nodes;
+        this.tickets = tickets;
     }
 
     /** Renews all, in whatever sessions they are; what fails is reported to the tickets too. */
-    static void renewAll(List<TicketNode> nodes, Deadline deadline) {
-        Map<Session, List<TicketNode>> bySession = nodes.stream().collect(Collectors.groupingBy(TicketNode::session));
+    static void renewAll(List<Ticket> tickets, Deadline deadline) {
+        Map<Session, List<Ticket>> bySession = tickets.stream()
+                .collect(Collectors.groupingBy(ticket -> node(ticket).session()));
         // All are sent before any is waited for, and sessions without a connection come last: one whose server hangs
-        // must
-        // not cost the others their time.
+        // must not cost the others their time.
         List<Renewal> reachable = new ArrayList<>();
         List<Renewal> others = new ArrayList<>();
-        bySession.forEach((session, itsNodes) -> {
-            Renewal renewal = new Renewal(session, itsNodes);
+        bySession.forEach((session, its) -> {
+            Renewal renewal = new Renewal(session, its);
             if (session.isReachable()) {
                 renewal.sent = renewal.send();
                 reachable.add(renewal);
@@ -50,20 +52,26 @@ final class Renewal {
         others.forEach(renewal -> renewal.awaitAndReport(deadline));
     }
 
+    private static TicketNode node(Ticket ticket) {
+        return ticket.handle(TicketNode.class).orElseThrow();
+    }
+
     private void awaitAndReport(Deadline deadline) {
-        await(deadline).ifPresent(failure -> nodes.forEach(node -> node.ticket().failing(failure)));
+        await(deadline).ifPresent(failure -> tickets.forEach(ticket -> ticket.failing(failure)));
     }
 
     /** Answers come in order: once the write is answered, so are the looks before it. */
     private CompletableFuture<Void> send() {
-        nodes.forEach(TicketNode::lookAgain);
-        nodes.forEach(TicketNode::watchOwnNode);
+        tickets.forEach(ticket -> {
+            node(ticket).lookAgain();
+            node(ticket).watchOwnNode();
+        });
         return session.prove();
     }
 
     /** Asks, again on a new connection if need be. Tells the tickets how it went, unless that is returned. */
     Optional<LockException> await(Deadline deadline) {
-        String lock = nodes.get(0).lock();
+        String lock = tickets.get(0).name();
         while (true) {
             try {
                 CompletableFuture<Void> answer = sent;
@@ -72,10 +80,10 @@ final class Renewal {
                     answer = send();
                 }
                 Answers.await(answer, deadline);
-                nodes.forEach(TicketNode::reportRenewal);
+                tickets.forEach(ticket -> node(ticket).reportRenewal(ticket));
                 return Optional.empty();
             } catch (SessionOverException e) {
-                nodes.forEach(node -> node.ticket().gone(LossReason.GONE, e.getMessage()));
+                tickets.forEach(ticket -> ticket.gone(LossReason.GONE, e.getMessage()));
                 return Optional.empty();
             } catch (StoreUnavailableException e) {
                 return Optional.of(e);

@@ -91,15 +91,6 @@ public final class Sessions {
         }
     }
 
-    /** As the other, for what is about no lock in particular. */
-    public Session awaitAny(Deadline deadline) {
-        try {
-            return awaitAny("*", deadline);
-        } catch (StoreUnavailableException e) {
-            throw StoreUnavailableException.ofWholeStore("there is no connection to " + ensemble.name(), e);
-        }
-    }
-
     private Session any(String lock) {
         Session fresh;
         synchronized (this) {

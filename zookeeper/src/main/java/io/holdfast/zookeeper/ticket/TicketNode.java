@@ -149,14 +149,14 @@ final class TicketNode {
         node.created().ifPresent(known -> ticket.granted(known.czxid(), session.ttl(), session.baseNanos()));
     }
 
-    /** The session was kept by a write. */
-    void reportRenewal() {
+    /** The session was kept by a write. Tells the ticket it was asked for, which need not be the one the node was made for. */
+    void reportRenewal(Ticket asked) {
         if (!tickets.isLive(this)) {
-            ticket.gone(LossReason.GONE, "its node was given up");
-        } else if (ticket.state() == Ticket.State.WAITING) {
-            ticket.waiting(session.ttl(), session.baseNanos());
+            asked.gone(LossReason.GONE, "its node was given up");
+        } else if (asked.state() == Ticket.State.WAITING) {
+            asked.waiting(session.ttl(), session.baseNanos());
         } else {
-            ticket.extended(session.ttl(), session.baseNanos());
+            asked.extended(session.ttl(), session.baseNanos());
         }
     }
 
@@ -208,7 +208,7 @@ final class TicketNode {
     /** Asks, once, to be told when somebody else deletes our node, and finds out whether somebody has. */
     void watchOwnNode() {
         String path = node.created().map(Created::path).orElse(null);
-        if (path == null || !ownNodeWatched.compareAndSet(false, true)) {
+        if (path == null || !tickets.isLive(this) || !ownNodeWatched.compareAndSet(false, true)) {
             return;
         }
         session.hub().register(path, ownNode);

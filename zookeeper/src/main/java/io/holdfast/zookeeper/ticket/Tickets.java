@@ -3,7 +3,6 @@ package io.holdfast.zookeeper.ticket;
 import io.holdfast.LossReason;
 import io.holdfast.UnsupportedLockException;
 import io.holdfast.spi.Deadline;
-import io.holdfast.spi.DurationText;
 import io.holdfast.spi.LockStore.Mode;
 import io.holdfast.spi.Refusal;
 import io.holdfast.spi.Ticket;
@@ -15,11 +14,12 @@ import io.holdfast.zookeeper.session.SessionOverException;
 import io.holdfast.zookeeper.tree.LockQueue;
 import io.holdfast.zookeeper.tree.LockTree;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Collectors;
 import org.apache.zookeeper.KeeperException;
 
 /** Lets tickets into queues, keeps them there and takes them out, on the caller's thread. Thread-safe. */
@@ -127,26 +127,25 @@ public final class Tickets {
 
     /** One write per session keeps all that lives by it. */
     public void renew(List<Ticket> tickets, Deadline deadline) {
-        List<TicketNode> nodes = new ArrayList<>();
-        for (Ticket ticket : tickets) {
-            nodeOf(ticket).ifPresentOrElse(nodes::add, () -> reportUnknown(ticket));
-        }
-        Renewal.renewAll(nodes, deadline);
+        Map<Boolean, List<Ticket>> known = tickets.stream()
+                .collect(Collectors.partitioningBy(ticket -> nodeOf(ticket).isPresent()));
+        known.get(false).forEach(Tickets::reportUnknown);
+        Renewal.renewAll(known.get(true), deadline);
     }
 
     public void extend(Ticket ticket, Duration ttl, Deadline deadline) {
-        nodeOf(ticket).ifPresentOrElse(node -> extend(node, ttl, deadline), () -> reportUnknown(ticket));
+        nodeOf(ticket)
+                .ifPresentOrElse(node -> extend(node.session(), ticket, ttl, deadline), () -> reportUnknown(ticket));
     }
 
-    private static void extend(TicketNode node, Duration ttl, Deadline deadline) {
-        Session session = node.session();
+    private static void extend(Session session, Ticket ticket, Duration ttl, Deadline deadline) {
         if (ttl.compareTo(session.longestAsked()) > 0) {
             throw new UnsupportedLockException(
-                    node.lock(),
-                    "its ttl is the timeout of its ZooKeeper session, " + DurationText.of(session.ttl())
+                    ticket.name(),
+                    "its ttl is the timeout of its ZooKeeper session, " + session.ttl()
                             + ", and cannot grow; ask for the lock with a longer ttl");
         }
-        new Renewal(session, List.of(node)).await(deadline).ifPresent(failure -> {
+        new Renewal(session, List.of(ticket)).await(deadline).ifPresent(failure -> {
             throw failure;
         });
     }
