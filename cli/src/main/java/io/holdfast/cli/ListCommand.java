@@ -71,7 +71,7 @@ final class ListCommand implements Callable<Integer> {
                         name,
                         LockText.who(holder.origin()),
                         holder.demand().toString(),
-                        Long.toString(holder.token()),
+                        holder.token().map(token -> Long.toString(token)).orElse("-"),
                         LockText.age(holder.since()),
                         holder.timeLeft().map(LockText::span).orElse("-"),
                         waiting));

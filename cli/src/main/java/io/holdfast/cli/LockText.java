@@ -22,7 +22,8 @@ final class LockText {
     static void fields(JsonText json, LockView.Holder holder) {
         origin(json, holder.origin());
         demand(json, holder.demand());
-        json.token(holder.token()).instant("since", holder.since()).millis("timeLeftMillis", holder.timeLeft());
+        holder.token().ifPresent(json::token);
+        json.instant("since", holder.since()).millis("timeLeftMillis", holder.timeLeft());
     }
 
     private static void fields(JsonText json, LockView.Waiter waiter) {
@@ -55,6 +56,11 @@ final class LockText {
         return origin.map(who ->
                         who.client() + " (host " + who.host() + ", pid " + who.pid() + ", thread " + who.thread() + ")")
                 .orElse("another program, which left no name");
+    }
+
+    /** To follow what is held; nothing of a foreign holder, which has no token. */
+    static String token(LockView.Holder holder) {
+        return holder.token().map(token -> ", token " + token).orElse("");
     }
 
     static String age(Optional<Instant> since) {

@@ -49,7 +49,7 @@ final class ShowCommand implements Callable<Integer> {
         output.print(LockText.printable(view.name()) + (view.isHeld() ? "" : ": free"));
         for (LockView.Holder holder : view.holders()) {
             output.print("  held by " + LockText.whoInFull(holder.origin()));
-            output.print("    " + holder.demand() + ", token " + holder.token() + ", for "
+            output.print("    " + holder.demand() + LockText.token(holder) + ", for "
                     + LockText.age(holder.since())
                     + holder.timeLeft()
                             .map(left -> ", expires in " + LockText.span(left) + " unless renewed")

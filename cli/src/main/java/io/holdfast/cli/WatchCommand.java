@@ -10,6 +10,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
@@ -111,8 +112,8 @@ final class WatchCommand implements Callable<Integer> {
         }
     }
 
-    private static boolean hasToken(LockView view, long token) {
-        return view.holders().stream().anyMatch(holder -> holder.token() == token);
+    private static boolean hasToken(LockView view, Optional<Long> token) {
+        return view.holders().stream().anyMatch(holder -> holder.token().equals(token));
     }
 
     private void tell(String event, String name, LockView.Holder holder) {
@@ -123,7 +124,7 @@ final class WatchCommand implements Callable<Integer> {
             });
         } else {
             output.print(now() + "  " + LockText.printable(name) + "  " + event + " by " + LockText.who(holder.origin())
-                    + ", " + holder.demand() + ", token " + holder.token());
+                    + ", " + holder.demand() + LockText.token(holder));
         }
     }
 
