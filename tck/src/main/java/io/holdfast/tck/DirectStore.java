@@ -4,22 +4,18 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.Demand;
 import io.holdfast.LockView.Origin;
-import io.holdfast.spi.Answer;
-import io.holdfast.spi.Claim;
 import io.holdfast.spi.Deadline;
-import io.holdfast.spi.Grant;
 import io.holdfast.spi.LockStore;
+import io.holdfast.spi.LockStore.Mode;
 import io.holdfast.spi.OwnerId;
-import io.holdfast.spi.QueueingStore;
+import io.holdfast.spi.Refusal;
 import io.holdfast.spi.ReleaseAnswer;
-import io.holdfast.spi.RenewalAnswer;
-import io.holdfast.spi.RenewalRequest;
-import io.holdfast.spi.Request;
 import io.holdfast.spi.StoreContext;
-import io.holdfast.spi.TicketListener;
+import io.holdfast.spi.Ticket;
 import io.holdfast.spi.Withdrawal;
+import io.holdfast.tck.DirectTicket.Told;
 import java.time.Duration;
-import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicLong;
 
 /** Talks to a client's store as its engine does, but without the engine: nothing is renewed, repeated or undone. */
@@ -44,40 +40,40 @@ final class DirectStore {
         return Deadline.after(context.time(), Duration.ofSeconds(5));
     }
 
-    /** A request with an owner id of its own. */
-    Request request(String name, Demand demand, Duration ttl) {
+    /** A ticket with an owner of its own. Nothing has been sent yet. */
+    DirectTicket ticket(String name, Demand demand, Duration ttl) {
         OwnerId owner = new OwnerId(context.clientId(), number.incrementAndGet());
         Origin origin = new Origin(context.clientName(), "tck-host", 4711, "tck-thread");
-        return new Request(name, owner, demand, ttl, origin);
+        return new DirectTicket(name, owner, demand, ttl, origin);
     }
 
-    Answer attempt(Request request) {
-        return store.attempt(request, deadline());
+    /** Asks once. */
+    Optional<Refusal> ask(DirectTicket ticket) {
+        return store.request(ticket.ticket(), Mode.TRY, deadline());
     }
 
-    Answer enqueue(Request request, TicketListener listener) {
-        return ((QueueingStore) store).enqueue(request, listener, deadline());
+    DirectTicket grant(String name, Demand demand, Duration ttl) {
+        DirectTicket ticket = ticket(name, demand, ttl);
+        ask(ticket);
+        assertThat(ticket.told()).as("answer to a try at the free lock '%s'", name).isEqualTo(Told.GRANTED);
+        return ticket;
     }
 
-    Grant grant(String name, Demand demand, Duration ttl) {
-        Answer answer = attempt(request(name, demand, ttl));
-        assertThat(answer)
-                .as("answer to an attempt on the free lock '%s'", name)
-                .isInstanceOf(Answer.Granted.class);
-        return ((Answer.Granted) answer).grant();
+    Told renew(DirectTicket ticket, Duration ttl) {
+        ticket.forgetWhatItWasTold();
+        store.extend(ticket.ticket(), ttl, deadline());
+        return ticket.told();
     }
 
-    RenewalAnswer renew(Claim claim, Duration ttl) {
-        List<RenewalAnswer> answers = store.renew(List.of(new RenewalRequest(claim, ttl)), deadline());
-        assertThat(answers).as("one answer per renewal").hasSize(1);
-        return answers.get(0);
+    ReleaseAnswer release(DirectTicket ticket) {
+        return store.release(ticket.ticket(), Duration.ZERO, deadline());
     }
 
-    ReleaseAnswer release(Grant grant) {
-        return store.release(grant, Duration.ZERO, deadline());
+    Withdrawal withdraw(DirectTicket ticket) {
+        return withdraw(ticket.ticket());
     }
 
-    Withdrawal withdraw(Request request) {
-        return store.withdraw(request, deadline());
+    Withdrawal withdraw(Ticket ticket) {
+        return store.withdraw(ticket, deadline());
     }
 }

@@ -11,7 +11,6 @@ import io.holdfast.Lease;
 import io.holdfast.LockEvent;
 import io.holdfast.spi.AdministeredStore;
 import io.holdfast.spi.DowngradingStore;
-import io.holdfast.spi.Grant;
 import io.holdfast.spi.TokenRaisingStore;
 import java.util.ArrayList;
 import java.util.List;
@@ -103,15 +102,15 @@ abstract class FencingContract extends StoreContract {
             assertThat(lease.token()).isEqualTo(token);
             assertThat(view(name()).holders())
                     .singleElement()
-                    .satisfies(holder -> assertThat(holder.token()).isEqualTo(token));
+                    .satisfies(holder -> assertThat(holder.token()).contains(token));
         }
         Lock reentrant = client.lock(name("reentrant")).asReentrantLock();
         reentrant.lock();
-        long before = view(name("reentrant")).holders().get(0).token();
+        long before = view(name("reentrant")).holders().get(0).token().orElseThrow();
         reentrant.lock();
         assertThat(view(name("reentrant")).holders())
                 .singleElement()
-                .satisfies(holder -> assertThat(holder.token()).isEqualTo(before));
+                .satisfies(holder -> assertThat(holder.token()).contains(before));
         reentrant.unlock();
         reentrant.unlock();
     }
@@ -176,17 +175,17 @@ abstract class FencingContract extends StoreContract {
     void aRaisedFloorIsBelowEveryLaterToken() {
         assumeCan(TokenRaisingStore.class, "raise tokens");
         DirectStore direct = direct();
-        Grant first = direct.grant(name(), Demand.exclusive(), longTtl());
+        DirectTicket first = direct.grant(name(), Demand.exclusive(), longTtl());
         direct.release(first);
         long floor = first.token() + 1_000_000;
 
         ((TokenRaisingStore) direct.store()).raise(name(), floor, direct.deadline());
-        Grant second = direct.grant(name(), Demand.exclusive(), longTtl());
+        DirectTicket second = direct.grant(name(), Demand.exclusive(), longTtl());
         assertThat(second.token()).isGreaterThan(floor);
         direct.release(second);
 
         ((TokenRaisingStore) direct.store()).raise(name(), 1, direct.deadline());
-        Grant third = direct.grant(name(), Demand.exclusive(), longTtl());
+        DirectTicket third = direct.grant(name(), Demand.exclusive(), longTtl());
         assertThat(third.token()).as("raising never lowers").isGreaterThan(second.token());
         direct.release(third);
     }

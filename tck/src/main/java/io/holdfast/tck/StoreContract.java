@@ -11,9 +11,9 @@ import io.holdfast.Lease;
 import io.holdfast.LockOptions;
 import io.holdfast.LockView;
 import io.holdfast.UnsupportedLockException;
-import io.holdfast.spi.QueueingStore;
 import io.holdfast.spi.StoreFactory;
 import io.holdfast.spi.StoreTraits;
+import io.holdfast.spi.Tokens;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Arrays;
@@ -174,7 +174,7 @@ abstract class StoreContract {
     }
 
     void assumeQueueing() {
-        assumeCan(QueueingStore.class, "queue");
+        assumeTrue(traits().queues(), () -> "the " + traits().store() + " store has no queue");
     }
 
     void assumeCan(Class<?> ability, String what) {
@@ -230,7 +230,7 @@ abstract class StoreContract {
     // Views
 
     LockView view(String name) {
-        return mainTap.opened().view(name, new DirectStore(mainTap).deadline());
+        return Tokens.ofUsers(mainTap.opened().view(name, new DirectStore(mainTap).deadline()));
     }
 
     ConditionFactory soon() {

@@ -1,21 +1,24 @@
 package io.holdfast.tck;
 
+import io.holdfast.Demand;
+import io.holdfast.LockException;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.UnknownOutcomeException;
-import io.holdfast.spi.Grant;
 import io.holdfast.spi.LockStore;
-import io.holdfast.spi.RenewalRequest;
-import io.holdfast.spi.Request;
+import io.holdfast.spi.LockStore.Mode;
 import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.StoreFactory;
-import io.holdfast.spi.TicketListener;
+import io.holdfast.spi.Ticket;
+import io.holdfast.spi.Validity;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -32,20 +35,25 @@ public final class StoreTap implements StoreFactory {
 
     /** What passes through. */
     public enum Operation {
-        ATTEMPT,
-        ENQUEUE,
+        TRY,
+        QUEUE,
         RENEW,
+        EXTEND,
         RELEASE,
         WITHDRAW,
         DOWNGRADE;
 
-        private static final Map<String, Operation> BY_METHOD = Map.of(
-                "attempt", ATTEMPT,
-                "enqueue", ENQUEUE,
-                "renew", RENEW,
-                "release", RELEASE,
-                "withdraw", WITHDRAW,
-                "downgrade", DOWNGRADE);
+        private static Optional<Operation> of(String method, Object[] arguments) {
+            return switch (method) {
+                case "request" -> Optional.of(arguments[1] == Mode.TRY ? TRY : QUEUE);
+                case "renew" -> Optional.of(RENEW);
+                case "extend" -> Optional.of(EXTEND);
+                case "release" -> Optional.of(RELEASE);
+                case "withdraw" -> Optional.of(WITHDRAW);
+                case "downgrade" -> Optional.of(DOWNGRADE);
+                default -> Optional.empty();
+            };
+        }
     }
 
     /** One request on its way. */
@@ -55,17 +63,83 @@ public final class StoreTap implements StoreFactory {
 
         String lockName();
 
-        /** Its arguments; what is changed in them is what the store gets. */
+        /** Whose tickets they are: the engine's, which hear what the store reports once the request is answered. */
+        List<Ticket> tickets();
+
+        /** Its arguments; what is changed in them is what the store gets. The store has tickets of the tap's own. */
         Object[] arguments();
 
-        /** Lets the store do it. */
+        /** Lets the store do it. What it reports meanwhile is told when the request is answered, and not if it fails. */
+        @Nullable
         Object proceed();
+
+        /** As {@link #proceed}, but asks the store for something else, and reports it as what was asked for. */
+        @Nullable
+        Object proceedAs(String name, Demand demand, Duration ttl);
+    }
+
+    /** What a store says to a ticket. */
+    public static final class Report {
+
+        /** What it says. */
+        public enum Kind {
+            GRANTED,
+            WAITING,
+            EXTENDED,
+            DOWNGRADED,
+            FAILING,
+            GONE
+        }
+
+        private final Kind kind;
+        private final TappedTicket to;
+        private final boolean push;
+        private final Runnable deliver;
+
+        private Report(Kind kind, TappedTicket to, boolean push, Runnable deliver) {
+            this.kind = kind;
+            this.to = to;
+            this.push = push;
+            this.deliver = deliver;
+        }
+
+        public Kind kind() {
+            return kind;
+        }
+
+        /** Whether it came by itself, not with the answer to a request. */
+        public boolean isPush() {
+            return push;
+        }
+
+        /** The engine's ticket. */
+        public Ticket ticket() {
+            return to.outer;
+        }
+
+        /** The ticket the store has. */
+        public Ticket storesTicket() {
+            return to.inner;
+        }
+
+        /** Tells the engine's ticket. */
+        public void deliver() {
+            deliver.run();
+        }
+    }
+
+    /** What becomes of a report. */
+    @FunctionalInterface
+    public interface ReportBehaviour {
+
+        void around(Report report);
     }
 
     /** What becomes of a request. */
     @FunctionalInterface
     public interface Behaviour {
 
+        @Nullable
         Object around(Call call);
     }
 
@@ -90,6 +164,10 @@ public final class StoreTap implements StoreFactory {
     private final Map<Operation, AtomicInteger> counts = new ConcurrentHashMap<>();
     private final Map<Operation, Long> lastAnsweredNanos = new ConcurrentHashMap<>();
     private final AtomicInteger pushes = new AtomicInteger();
+    /** The request the store answers on this thread: what it reports to its tickets meanwhile is the answer. */
+    private final ThreadLocal<@Nullable PassingCall> answering = new ThreadLocal<>();
+
+    private volatile ReportBehaviour reporting = Report::deliver;
     private volatile boolean unplugged;
     private volatile @Nullable LockStore opened;
     private volatile @Nullable StoreContext context;
@@ -131,6 +209,12 @@ public final class StoreTap implements StoreFactory {
         return this;
     }
 
+    /** From now on reports go this way. */
+    public StoreTap onReport(ReportBehaviour behaviour) {
+        reporting = behaviour;
+        return this;
+    }
+
     /** From now on nothing passes in either direction. */
     public void unplug() {
         unplugged = true;
@@ -139,6 +223,7 @@ public final class StoreTap implements StoreFactory {
     /** From now on everything passes. */
     public void heal() {
         behaviours.clear();
+        reporting = Report::deliver;
         unplugged = false;
     }
 
@@ -177,46 +262,54 @@ public final class StoreTap implements StoreFactory {
         return known;
     }
 
-    private Object pass(LockStore store, Method method, Object[] arguments) throws Throwable {
-        Operation operation = Operation.BY_METHOD.get(method.getName());
-        if (operation == null) {
+    private @Nullable Object pass(LockStore store, Method method, Object[] arguments) throws Throwable {
+        Optional<Operation> known = Operation.of(method.getName(), arguments);
+        if (known.isEmpty()) {
             if (unplugged && method.getName().startsWith("view")) {
                 throw new StoreUnavailableException("*", "cut off by the test");
             }
             return invoke(store, method, arguments);
         }
+        Operation operation = known.get();
         counter(operation).incrementAndGet();
-        String lock = lockName(arguments[0]);
+        List<Ticket> tickets = tickets(arguments[0]);
         if (unplugged) {
-            throw new StoreUnavailableException(lock, "cut off by the test");
+            throw new StoreUnavailableException(tickets.get(0).name(), "cut off by the test");
         }
-        if (operation == Operation.ENQUEUE) {
-            arguments[1] = new CountedListener((TicketListener) arguments[1]);
-        }
-        PassingCall call = new PassingCall(operation, lock, store, method, arguments);
-        return behaviours.getOrDefault(operation, Call::proceed).around(call);
+        PassingCall call = new PassingCall(operation, tickets, store, method, arguments.clone());
+        Object result = behaviours.getOrDefault(operation, Call::proceed).around(call);
+        call.reports.forEach(Runnable::run);
+        return result;
+    }
+
+    private static List<Ticket> tickets(Object argument) {
+        return argument instanceof List<?> list
+                ? list.stream().map(Ticket.class::cast).toList()
+                : List.of((Ticket) argument);
+    }
+
+    /** What the store gets in the place of a ticket of the engine's. */
+    private Ticket inner(Ticket outer) {
+        return outer.handle(TappedTicket.class)
+                .map(known -> {
+                    if (outer.state() == Ticket.State.ENDED) {
+                        known.inner.end();
+                    }
+                    return known.inner;
+                })
+                .orElseGet(() -> new TappedTicket(outer, outer.name(), outer.demand(), outer.ttl()).inner);
     }
 
     private AtomicInteger counter(Operation operation) {
         return counts.computeIfAbsent(operation, unused -> new AtomicInteger());
     }
 
-    private static Object invoke(LockStore store, Method method, Object[] arguments) throws Throwable {
+    private static @Nullable Object invoke(LockStore store, Method method, Object[] arguments) throws Throwable {
         try {
             return method.invoke(store, arguments);
         } catch (InvocationTargetException e) {
             throw e.getCause();
         }
-    }
-
-    private static String lockName(Object argument) {
-        if (argument instanceof Request request) {
-            return request.name();
-        }
-        if (argument instanceof Grant grant) {
-            return grant.request().name();
-        }
-        return ((RenewalRequest) ((List<?>) argument).get(0)).claim().request().name();
     }
 
     private static Set<Class<?>> interfacesOf(@Nullable Class<?> type) {
@@ -243,17 +336,21 @@ public final class StoreTap implements StoreFactory {
     private final class PassingCall implements Call {
 
         private final Operation operation;
-        private final String lockName;
+        private final List<Ticket> tickets;
         private final LockStore store;
         private final Method method;
         private final Object[] arguments;
+        private final List<Runnable> reports = new ArrayList<>();
 
-        PassingCall(Operation operation, String lockName, LockStore store, Method method, Object[] arguments) {
+        PassingCall(Operation operation, List<Ticket> tickets, LockStore store, Method method, Object[] arguments) {
             this.operation = operation;
-            this.lockName = lockName;
+            this.tickets = tickets;
             this.store = store;
             this.method = method;
             this.arguments = arguments;
+            this.arguments[0] = arguments[0] instanceof List
+                    ? tickets.stream().map(StoreTap.this::inner).toList()
+                    : inner(tickets.get(0));
         }
 
         @Override
@@ -263,7 +360,12 @@ public final class StoreTap implements StoreFactory {
 
         @Override
         public String lockName() {
-            return lockName;
+            return tickets.get(0).name();
+        }
+
+        @Override
+        public List<Ticket> tickets() {
+            return tickets;
         }
 
         @Override
@@ -272,39 +374,104 @@ public final class StoreTap implements StoreFactory {
         }
 
         @Override
-        public Object proceed() {
+        public @Nullable Object proceedAs(String name, Demand demand, Duration ttl) {
+            arguments[0] = new TappedTicket(tickets.get(0), name, demand, ttl).inner;
+            return proceed();
+        }
+
+        @Override
+        public @Nullable Object proceed() {
+            answering.set(this);
             try {
-                Object answer = invoke(store, method, arguments);
+                Object result = invoke(store, method, arguments);
                 lastAnsweredNanos.put(operation, System.nanoTime());
-                return answer;
+                return result;
             } catch (RuntimeException | Error e) {
                 throw e;
             } catch (Throwable e) {
                 throw new IllegalStateException(e);
+            } finally {
+                answering.remove();
             }
         }
     }
 
-    private final class CountedListener implements TicketListener {
+    /** The store's ticket in the place of the engine's, which it tells what it is told. */
+    private final class TappedTicket implements Ticket.Listener {
 
-        private final TicketListener listener;
+        private final Ticket outer;
+        private final Ticket inner;
+        private final boolean asAsked;
 
-        CountedListener(TicketListener listener) {
-            this.listener = listener;
+        TappedTicket(Ticket outer, String name, Demand demand, Duration ttl) {
+            this.outer = outer;
+            this.asAsked = ttl.equals(outer.ttl());
+            boolean same = asAsked && name.equals(outer.name()) && demand.equals(outer.demand());
+            Validity validity = new Validity(context().time(), Duration.ZERO);
+            this.inner = same
+                    ? outer.forNode(this)
+                    : new Ticket(name, outer.owner(), demand, ttl, outer.origin(), validity, this);
+            outer.attach(this);
+        }
+
+        private Duration ttl() {
+            return asAsked ? inner.givenTtl() : outer.ttl();
         }
 
         @Override
-        public void granted(Grant grant) {
-            pushes.incrementAndGet();
-            if (!unplugged) {
-                listener.granted(grant);
+        public void granted() {
+            long token = inner.storeToken();
+            Duration ttl = ttl();
+            long base = inner.baseNanos();
+            tell(Report.Kind.GRANTED, () -> outer.granted(token, ttl, base));
+        }
+
+        @Override
+        public void kept() {
+            Duration ttl = ttl();
+            long base = inner.baseNanos();
+            if (inner.state() == Ticket.State.WAITING) {
+                tell(Report.Kind.WAITING, () -> outer.waiting(ttl, base));
+            } else {
+                tell(Report.Kind.EXTENDED, () -> outer.extended(ttl, base));
             }
         }
 
         @Override
-        public void lost(String reason) {
-            if (!unplugged) {
-                listener.lost(reason);
+        public void downgraded() {
+            tell(Report.Kind.DOWNGRADED, outer::downgraded);
+        }
+
+        @Override
+        public void failing(LockException cause) {
+            tell(Report.Kind.FAILING, () -> outer.failing(cause));
+        }
+
+        @Override
+        public void ended(Ticket.Ending why) {
+            tell(Report.Kind.GONE, () -> outer.gone(why.reason(), why.detail()));
+        }
+
+        @Override
+        public void unwanted() {
+            granted();
+        }
+
+        private void tell(Report.Kind kind, Runnable word) {
+            PassingCall call = answering.get();
+            boolean push = call == null || !call.tickets.contains(outer);
+            if (push && kind == Report.Kind.GRANTED) {
+                pushes.incrementAndGet();
+            }
+            Runnable delivery = () -> {
+                if (!unplugged) {
+                    reporting.around(new Report(kind, this, push, word));
+                }
+            };
+            if (call == null || push) {
+                delivery.run();
+            } else {
+                call.reports.add(delivery);
             }
         }
     }

@@ -3,6 +3,7 @@ package io.holdfast.tck;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.holdfast.ClientClosedException;
 import io.holdfast.Holdfast;
 import io.holdfast.Lease;
 import io.holdfast.LockOptions;
@@ -31,7 +32,7 @@ class AsyncOutcomeTest {
                 Holdfast client =
                         Holdfast.builder().store(tap).executor(executor).connect()) {
             Lease holder = other.lock("a").acquire();
-            tap.on(Operation.ENQUEUE, call -> {
+            tap.on(Operation.QUEUE, call -> {
                 Object answer = call.proceed();
                 holder.release();
                 return answer;
@@ -64,7 +65,7 @@ class AsyncOutcomeTest {
 
             client.close();
 
-            assertThatThrownBy(() -> waiter.get(10, TimeUnit.SECONDS)).hasCauseInstanceOf(IllegalStateException.class);
+            assertThatThrownBy(() -> waiter.get(10, TimeUnit.SECONDS)).hasCauseInstanceOf(ClientClosedException.class);
             assertThat(holder.isValid()).isTrue();
         }
     }

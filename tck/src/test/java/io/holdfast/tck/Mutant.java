@@ -1,17 +1,14 @@
 package io.holdfast.tck;
 
 import io.holdfast.memory.MemoryStore;
-import io.holdfast.spi.Answer;
-import io.holdfast.spi.Grant;
 import io.holdfast.spi.StoreFactory;
-import io.holdfast.spi.TicketListener;
+import io.holdfast.spi.Ticket;
 import io.holdfast.tck.StoreTap.Behaviour;
-import io.holdfast.tck.StoreTap.Call;
 import io.holdfast.tck.StoreTap.Operation;
+import io.holdfast.tck.StoreTap.Report.Kind;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.UUID;
-import java.util.function.UnaryOperator;
 
 /** A memory store with one fault, in the form of a store's test class. A new one is made per test. */
 abstract class Mutant extends LockStoreContract {
@@ -39,31 +36,24 @@ abstract class Mutant extends LockStoreContract {
         broken.on(operation, behaviour);
     }
 
+    /** What becomes of what the store reports. */
+    final void breaksReports(StoreTap.ReportBehaviour behaviour) {
+        broken.onReport(behaviour);
+    }
+
     /** Changes every grant, whether answered or pushed. */
-    final void changesGrants(UnaryOperator<Grant> change) {
-        breaks(Operation.ATTEMPT, call -> changed(call.proceed(), change));
-        breaks(Operation.ENQUEUE, call -> {
-            changePush(call, change);
-            return changed(call.proceed(), change);
+    final void changesGrants(GrantChange change) {
+        breaksReports(report -> {
+            if (report.kind() == Kind.GRANTED) {
+                change.tell(report.ticket(), report.storesTicket());
+            } else {
+                report.deliver();
+            }
         });
     }
 
-    static Object changed(Object answer, UnaryOperator<Grant> change) {
-        return answer instanceof Answer.Granted granted ? new Answer.Granted(change.apply(granted.grant())) : answer;
-    }
-
-    static void changePush(Call call, UnaryOperator<Grant> change) {
-        TicketListener listener = (TicketListener) call.arguments()[1];
-        call.arguments()[1] = new TicketListener() {
-            @Override
-            public void granted(Grant grant) {
-                listener.granted(change.apply(grant));
-            }
-
-            @Override
-            public void lost(String reason) {
-                listener.lost(reason);
-            }
-        };
+    /** Tells the engine's ticket of a grant, in its own way. */
+    interface GrantChange {
+        void tell(Ticket engines, Ticket stores);
     }
 }

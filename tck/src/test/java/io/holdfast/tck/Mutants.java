@@ -1,43 +1,47 @@
 package io.holdfast.tck;
 
 import io.holdfast.Demand;
-import io.holdfast.spi.Answer;
-import io.holdfast.spi.Grant;
+import io.holdfast.LossReason;
 import io.holdfast.spi.ReleaseAnswer;
-import io.holdfast.spi.RenewalAnswer;
-import io.holdfast.spi.RenewalRequest;
-import io.holdfast.spi.Request;
 import io.holdfast.spi.Ticket;
-import io.holdfast.spi.TicketListener;
 import io.holdfast.spi.Withdrawal;
 import io.holdfast.tck.StoreTap.Operation;
+import io.holdfast.tck.StoreTap.Report.Kind;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
+import org.jspecify.annotations.Nullable;
 
 /** The deliberately broken stores. What each does wrong is its name. */
 final class Mutants {
 
     private Mutants() {}
 
+    /** The tickets the store granted last, by lock. */
+    private static Map<String, Ticket> remembersGrants(Mutant mutant) {
+        Map<String, Ticket> held = new ConcurrentHashMap<>();
+        mutant.breaksReports(report -> {
+            if (report.kind() == Kind.GRANTED) {
+                held.put(report.ticket().name(), report.storesTicket());
+            }
+            report.deliver();
+        });
+        return held;
+    }
+
     static class ReleasesForAnybody extends Mutant {
 
-        private final Map<String, Grant> held = new ConcurrentHashMap<>();
-
         ReleasesForAnybody() {
-            changesGrants(grant -> {
-                held.put(grant.request().name(), grant);
-                return grant;
-            });
+            Map<String, Ticket> held = remembersGrants(this);
             breaks(Operation.RELEASE, call -> {
-                call.arguments()[0] = held.getOrDefault(call.lockName(), (Grant) call.arguments()[0]);
+                call.arguments()[0] = held.getOrDefault(call.lockName(), (Ticket) call.arguments()[0]);
                 return call.proceed();
             });
         }
@@ -46,32 +50,36 @@ final class Mutants {
     static class RenewsForAnybody extends Mutant {
 
         RenewsForAnybody() {
-            breaks(Operation.RENEW, call -> {
-                call.proceed();
-                return ((List<?>) call.arguments()[0])
-                        .stream()
-                                .map(renewal ->
-                                        new RenewalAnswer.Extended(System.nanoTime(), ((RenewalRequest) renewal).ttl()))
-                                .toList();
+            breaksReports(report -> {
+                if (report.kind() == Kind.GONE) {
+                    report.ticket().extended(report.ticket().ttl(), System.nanoTime());
+                } else {
+                    report.deliver();
+                }
             });
         }
     }
 
     static class WithdrawsForAnybody extends Mutant {
 
-        private final Map<String, Grant> held = new ConcurrentHashMap<>();
-
         WithdrawsForAnybody() {
-            changesGrants(grant -> {
-                held.put(grant.request().name(), grant);
-                return grant;
-            });
+            Map<String, Ticket> held = remembersGrants(this);
             breaks(Operation.WITHDRAW, call -> {
-                Grant grant = held.get(call.lockName());
-                call.arguments()[0] = grant == null ? call.arguments()[0] : grant.request();
+                call.arguments()[0] = held.getOrDefault(call.lockName(), (Ticket) call.arguments()[0]);
                 return call.proceed();
             });
         }
+    }
+
+    /** Grants what the store has refused. */
+    private static @Nullable Object grantedAnyway(StoreTap.Call call, AtomicLong lastToken) {
+        Ticket ticket = call.tickets().get(0);
+        Object answer = call.proceed();
+        if (answer instanceof Optional<?> refusal && refusal.isPresent()) {
+            ticket.granted(lastToken.incrementAndGet(), ticket.ttl(), System.nanoTime());
+            return Optional.empty();
+        }
+        return answer;
     }
 
     static class GrantsTwice extends Mutant {
@@ -79,14 +87,7 @@ final class Mutants {
         private final AtomicLong lastToken = new AtomicLong(1_000_000);
 
         GrantsTwice() {
-            breaks(Operation.ATTEMPT, call -> {
-                Request request = (Request) call.arguments()[0];
-                Object answer = call.proceed();
-                return answer instanceof Answer.Refused
-                        ? new Answer.Granted(
-                                new Grant(request, lastToken.incrementAndGet(), request.ttl(), System.nanoTime()))
-                        : answer;
-            });
+            breaks(Operation.TRY, call -> grantedAnyway(call, lastToken));
         }
     }
 
@@ -97,15 +98,15 @@ final class Mutants {
         private final AtomicLong lastToken = new AtomicLong(1_000_000);
 
         SometimesGrantsTwice() {
-            changesGrants(grant -> new Grant(
-                    grant.request(), lastToken.incrementAndGet(), grant.ttl(), grant.baseNanos(), grant.handle()));
-            breaks(Operation.ENQUEUE, call -> {
-                Request request = (Request) call.arguments()[0];
+            changesGrants((engines, stores) ->
+                    engines.granted(lastToken.incrementAndGet(), stores.givenTtl(), stores.baseNanos()));
+            breaks(Operation.QUEUE, call -> {
                 Object answer = call.proceed();
-                return answer instanceof Answer.Queued && queued.incrementAndGet() % 2 == 0
-                        ? new Answer.Granted(
-                                new Grant(request, lastToken.incrementAndGet(), request.ttl(), System.nanoTime()))
-                        : changed(answer, grant -> grant);
+                Ticket ticket = call.tickets().get(0);
+                if (((Ticket) call.arguments()[0]).isQueued() && queued.incrementAndGet() % 2 == 0) {
+                    ticket.granted(lastToken.incrementAndGet(), ticket.ttl(), System.nanoTime());
+                }
+                return answer;
             });
         }
     }
@@ -113,25 +114,24 @@ final class Mutants {
     static class LetsWritersInAsReaders extends Mutant {
 
         LetsWritersInAsReaders() {
-            breaks(Operation.ATTEMPT, LetsWritersInAsReaders::shared);
-            breaks(Operation.ENQUEUE, LetsWritersInAsReaders::shared);
+            breaks(Operation.TRY, LetsWritersInAsReaders::shared);
+            breaks(Operation.QUEUE, LetsWritersInAsReaders::shared);
         }
 
-        private static Object shared(StoreTap.Call call) {
-            Request r = (Request) call.arguments()[0];
-            call.arguments()[0] = new Request(r.name(), r.owner(), Demand.shared(), r.ttl(), r.origin());
-            return call.proceed();
+        private static @Nullable Object shared(StoreTap.Call call) {
+            return call.proceedAs(call.lockName(), Demand.shared(), call.tickets().get(0).ttl());
         }
     }
 
     static class CountsPermitsOfOneTakerOnly extends Mutant {
 
         CountsPermitsOfOneTakerOnly() {
-            breaks(Operation.ENQUEUE, call -> {
-                Request r = (Request) call.arguments()[0];
-                Demand demand = r.demand() instanceof Demand.Permits p ? Demand.permits(1, p.total() + 3) : r.demand();
-                call.arguments()[0] = new Request(r.name(), r.owner(), demand, r.ttl(), r.origin());
-                return call.proceed();
+            breaks(Operation.QUEUE, call -> {
+                Ticket ticket = call.tickets().get(0);
+                Demand demand = ticket.demand() instanceof Demand.Permits permits
+                        ? Demand.permits(1, permits.total() + 3)
+                        : ticket.demand();
+                return call.proceedAs(ticket.name(), demand, ticket.ttl());
             });
         }
     }
@@ -139,16 +139,14 @@ final class Mutants {
     static class CountsFromTheReply extends Mutant {
 
         CountsFromTheReply() {
-            changesGrants(CountsPushesFromTheirArrival::countedFromNow);
-            breaks(Operation.RENEW, call -> {
-                List<RenewalAnswer> answers = new ArrayList<>();
-                for (Object answer : (List<?>) call.proceed()) {
-                    answers.add(
-                            answer instanceof RenewalAnswer.Extended extended
-                                    ? new RenewalAnswer.Extended(System.nanoTime(), extended.ttl())
-                                    : (RenewalAnswer) answer);
+            breaksReports(report -> {
+                Ticket engines = report.ticket();
+                Ticket stores = report.storesTicket();
+                switch (report.kind()) {
+                    case GRANTED -> engines.granted(stores.storeToken(), stores.givenTtl(), System.nanoTime());
+                    case EXTENDED -> engines.extended(stores.givenTtl(), System.nanoTime());
+                    default -> report.deliver();
                 }
-                return answers;
             });
         }
     }
@@ -156,22 +154,22 @@ final class Mutants {
     static class CountsPushesFromTheirArrival extends Mutant {
 
         CountsPushesFromTheirArrival() {
-            breaks(Operation.ENQUEUE, call -> {
-                changePush(call, CountsPushesFromTheirArrival::countedFromNow);
-                return call.proceed();
+            breaksReports(report -> {
+                if (report.isPush() && report.kind() == Kind.GRANTED) {
+                    Ticket stores = report.storesTicket();
+                    report.ticket().granted(stores.storeToken(), stores.givenTtl(), System.nanoTime());
+                } else {
+                    report.deliver();
+                }
             });
-        }
-
-        static Grant countedFromNow(Grant grant) {
-            return new Grant(grant.request(), grant.token(), grant.ttl(), System.nanoTime(), grant.handle());
         }
     }
 
     static class PassesOnTooSoon extends Mutant {
 
         PassesOnTooSoon() {
-            breaks(Operation.ATTEMPT, call -> halved(call.arguments(), call));
-            breaks(Operation.ENQUEUE, call -> halved(call.arguments(), call));
+            breaks(Operation.TRY, PassesOnTooSoon::halved);
+            breaks(Operation.QUEUE, PassesOnTooSoon::halved);
         }
 
         /** Long enough that a busy machine hides the fault neither by a renewal nor by looking late. */
@@ -180,22 +178,17 @@ final class Mutants {
             return Duration.ofSeconds(3);
         }
 
-        private static Object halved(Object[] arguments, StoreTap.Call call) {
-            Request r = (Request) arguments[0];
-            arguments[0] = new Request(r.name(), r.owner(), r.demand(), r.ttl().dividedBy(2), r.origin());
-            Object answer = call.proceed();
-            if (answer instanceof Answer.Queued queued) {
-                return new Answer.Queued(new Ticket(r, r.ttl(), queued.ticket().baseNanos()));
-            }
-            return changed(answer, grant -> new Grant(r, grant.token(), r.ttl(), grant.baseNanos()));
+        private static @Nullable Object halved(StoreTap.Call call) {
+            Ticket ticket = call.tickets().get(0);
+            return call.proceedAs(ticket.name(), ticket.demand(), ticket.ttl().dividedBy(2));
         }
     }
 
     static class NeverExpires extends Mutant {
 
         NeverExpires() {
-            breaks(Operation.ATTEMPT, NeverExpires::forAges);
-            breaks(Operation.ENQUEUE, NeverExpires::forAges);
+            breaks(Operation.TRY, NeverExpires::forAges);
+            breaks(Operation.QUEUE, NeverExpires::forAges);
         }
 
         @Override
@@ -203,69 +196,48 @@ final class Mutants {
             return Duration.ofSeconds(1);
         }
 
-        private static Object forAges(StoreTap.Call call) {
-            Request r = (Request) call.arguments()[0];
-            call.arguments()[0] = new Request(r.name(), r.owner(), r.demand(), Duration.ofHours(1), r.origin());
-            Object answer = call.proceed();
-            if (answer instanceof Answer.Queued queued) {
-                return new Answer.Queued(new Ticket(r, r.ttl(), queued.ticket().baseNanos()));
-            }
-            return changed(answer, grant -> new Grant(r, grant.token(), r.ttl(), grant.baseNanos()));
+        private static @Nullable Object forAges(StoreTap.Call call) {
+            return call.proceedAs(call.lockName(), call.tickets().get(0).demand(), Duration.ofHours(1));
         }
     }
 
     /** Every second waiter never hears that it was granted. */
     static class ForgetsAWaiter extends Mutant {
 
-        private final AtomicInteger queued = new AtomicInteger();
+        private final AtomicInteger pushed = new AtomicInteger();
 
         ForgetsAWaiter() {
-            breaks(Operation.ENQUEUE, call -> {
-                boolean forgets = queued.incrementAndGet() % 2 == 0;
-                TicketListener listener = (TicketListener) call.arguments()[1];
-                if (forgets) {
-                    call.arguments()[1] = new TicketListener() {
-                        @Override
-                        public void granted(Grant grant) {}
-
-                        @Override
-                        public void lost(String reason) {
-                            listener.lost(reason);
-                        }
-                    };
+            breaksReports(report -> {
+                boolean forgets =
+                        report.isPush() && report.kind() == Kind.GRANTED && pushed.incrementAndGet() % 2 == 0;
+                if (!forgets) {
+                    report.deliver();
                 }
-                return call.proceed();
             });
         }
     }
 
-    /** Two neighbours in line change places: each hears of the other's grant. */
+    /** Two neighbours in the queue change places: each hears of the other's grant. */
     static class SwapsNeighbours extends Mutant {
 
-        private final List<TicketListener> line = new CopyOnWriteArrayList<>();
+        private final List<Ticket> queue = new CopyOnWriteArrayList<>();
 
         SwapsNeighbours() {
-            breaks(Operation.ENQUEUE, call -> {
-                TicketListener mine = (TicketListener) call.arguments()[1];
-                int place = line.size();
-                line.add(mine);
-                call.arguments()[1] = new TicketListener() {
-                    @Override
-                    public void granted(Grant grant) {
-                        int neighbour = place ^ 1;
-                        line.get(neighbour < line.size() ? neighbour : place).granted(grant);
-                    }
-
-                    @Override
-                    public void lost(String reason) {
-                        mine.lost(reason);
-                    }
-                };
+            breaks(Operation.QUEUE, call -> {
                 Object answer = call.proceed();
-                if (!(answer instanceof Answer.Queued)) {
-                    line.remove(mine);
+                if (((Ticket) call.arguments()[0]).isQueued()) {
+                    queue.add(call.tickets().get(0));
                 }
                 return answer;
+            });
+            breaksReports(report -> {
+                int place = queue.indexOf(report.ticket());
+                if (report.isPush() && report.kind() == Kind.GRANTED && place >= 0 && (place ^ 1) < queue.size()) {
+                    Ticket stores = report.storesTicket();
+                    queue.get(place ^ 1).granted(stores.storeToken(), stores.givenTtl(), stores.baseNanos());
+                } else {
+                    report.deliver();
+                }
             });
         }
     }
@@ -273,16 +245,18 @@ final class Mutants {
     /** A release makes every waiter ask again. */
     static class WakesTheHerd extends Mutant {
 
-        private final ConcurrentLinkedQueue<TicketListener> line = new ConcurrentLinkedQueue<>();
+        private final ConcurrentLinkedQueue<Ticket> queue = new ConcurrentLinkedQueue<>();
 
         WakesTheHerd() {
-            breaks(Operation.ENQUEUE, call -> {
-                line.add((TicketListener) call.arguments()[1]);
+            breaks(Operation.QUEUE, call -> {
+                queue.add(call.tickets().get(0));
                 return call.proceed();
             });
             breaks(Operation.RELEASE, call -> {
                 Object answer = call.proceed();
-                line.forEach(listener -> listener.lost("somebody released"));
+                queue.stream()
+                        .filter(ticket -> ticket.state() == Ticket.State.WAITING)
+                        .forEach(ticket -> ticket.gone(LossReason.GONE, "somebody released"));
                 return answer;
             });
         }
@@ -293,14 +267,11 @@ final class Mutants {
         private final AtomicLong lastToken = new AtomicLong(1_000_000);
 
         LetsTriesOvertake() {
-            breaks(Operation.ATTEMPT, call -> {
-                Request request = (Request) call.arguments()[0];
-                Object answer = call.proceed();
-                return request.demand() instanceof Demand.Shared && answer instanceof Answer.Refused
-                        ? new Answer.Granted(
-                                new Grant(request, lastToken.incrementAndGet(), request.ttl(), System.nanoTime()))
-                        : answer;
-            });
+            breaks(
+                    Operation.TRY,
+                    call -> call.tickets().get(0).demand() instanceof Demand.Shared
+                            ? grantedAnyway(call, lastToken)
+                            : call.proceed());
         }
     }
 
@@ -310,23 +281,21 @@ final class Mutants {
         private final Map<String, AtomicLong> counters = new ConcurrentHashMap<>();
 
         ResetsItsTokens() {
-            changesGrants(grant -> new Grant(
-                    grant.request(),
-                    counters.computeIfAbsent(grant.request().owner().client(), client -> new AtomicLong())
+            changesGrants((engines, stores) -> engines.granted(
+                    counters.computeIfAbsent(engines.owner().client(), client -> new AtomicLong())
                             .incrementAndGet(),
-                    grant.ttl(),
-                    grant.baseNanos()));
+                    stores.givenTtl(),
+                    stores.baseNanos()));
         }
     }
 
     static class GivesReadersOneToken extends Mutant {
 
         GivesReadersOneToken() {
-            changesGrants(grant -> new Grant(
-                    grant.request(),
-                    grant.request().demand() instanceof Demand.Exclusive ? grant.token() : 1_000_000,
-                    grant.ttl(),
-                    grant.baseNanos()));
+            changesGrants((engines, stores) -> engines.granted(
+                    engines.demand() instanceof Demand.Exclusive ? stores.storeToken() : 1_000_000,
+                    stores.givenTtl(),
+                    stores.baseNanos()));
         }
     }
 
@@ -362,11 +331,9 @@ final class Mutants {
     static class FoldsNames extends Mutant {
 
         FoldsNames() {
-            breaks(Operation.ATTEMPT, call -> {
-                Request r = (Request) call.arguments()[0];
-                call.arguments()[0] =
-                        new Request(r.name().toLowerCase(Locale.ROOT), r.owner(), r.demand(), r.ttl(), r.origin());
-                return call.proceed();
+            breaks(Operation.TRY, call -> {
+                Ticket ticket = call.tickets().get(0);
+                return call.proceedAs(ticket.name().toLowerCase(Locale.ROOT), ticket.demand(), ticket.ttl());
             });
         }
     }
