@@ -34,7 +34,7 @@ import picocli.CommandLine.Parameters;
         footer = {"  holdfast watch", "  holdfast watch stock/ --interval 200ms --json"},
         exitCodeOnInvalidInput = 64,
         exitCodeOnExecutionException = 70)
-final class WatchCommand implements Callable<Integer> {
+final class WatchCommand implements Callable<Integer>, StoreCommand {
 
     private final Output output;
 
@@ -94,6 +94,11 @@ final class WatchCommand implements Callable<Integer> {
         }
     }
 
+    @Override
+    public String attempt() {
+        return "list the locks";
+    }
+
     private boolean isOver(long startNanos) {
         return limit != null && System.nanoTime() - startNanos >= limit.toNanos();
     }
@@ -123,8 +128,8 @@ final class WatchCommand implements Callable<Integer> {
                 LockText.fields(json, holder);
             });
         } else {
-            output.print(now() + "  " + LockText.printable(name) + "  " + event + " by " + LockText.who(holder.origin())
-                    + ", " + holder.demand() + LockText.token(holder));
+            output.print(now() + "  " + Names.inTable(name) + "  " + event + " by " + LockText.who(holder) + ", "
+                    + holder.demand() + LockText.token(holder));
         }
     }
 
@@ -134,7 +139,7 @@ final class WatchCommand implements Callable<Integer> {
             output.printJson(json ->
                     json.text("event", "waiting").text("name", view.name()).number("waiters", waiters));
         } else {
-            output.print(now() + "  " + LockText.printable(view.name()) + "  " + waiters + " waiting");
+            output.print(now() + "  " + Names.inTable(view.name()) + "  " + waiters + " waiting");
         }
     }
 

@@ -16,7 +16,7 @@ import javax.sql.DataSource;
  *
  * <pre>{@code
  * Holdfast holdfast = Holdfast.connect("jdbc:postgresql://db/app?user=app");
- * Holdfast holdfast = Holdfast.builder().store(JdbcStore.on(dataSource)).connect();
+ * Holdfast holdfast = Holdfast.builder().store(JdbcStores.using(dataSource)).connect();
  * }</pre>
  *
  * <p>Every request runs in autocommit on a connection of its own, never in the caller's transaction. Immutable; each
@@ -57,11 +57,7 @@ public final class JdbcStore implements StoreFactory {
         this.listens = listens;
     }
 
-    /**
-     * Over connections of the user's, which stay the user's to close. Give it a plain {@code DataSource}: one that hands out
-     * the connection of the transaction under way would mix locks with the caller's data.
-     */
-    public static JdbcStore on(DataSource dataSource) {
+    static JdbcStore using(DataSource dataSource) {
         requireOwnConnections(dataSource);
         return new JdbcStore(
                 "jdbc data source",
@@ -122,7 +118,7 @@ public final class JdbcStore implements StoreFactory {
     public LockStore open(StoreContext context) {
         String threadName = "holdfast-" + context.clientName() + "-sql";
         Connections opened = source.apply(new Opening(context, sizes, threadName));
-        StoreTraits traits = StoreTraits.of(description).withPoll(POLL);
+        StoreTraits traits = StoreTraits.of(description).withoutQueue().withPoll(POLL);
         return new RowStore(
                 traits,
                 context,

@@ -6,13 +6,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import io.holdfast.Demand;
+import io.holdfast.jdbc.HeldTicket.Told;
 import io.holdfast.DistributedLock;
 import io.holdfast.Holdfast;
 import io.holdfast.Lease;
 import io.holdfast.LockOptions;
-import io.holdfast.spi.Grant;
-import io.holdfast.spi.RenewalAnswer;
-import io.holdfast.spi.RenewalRequest;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
@@ -34,7 +32,7 @@ class DataSourceTest extends RecipeTest {
 
     private static Holdfast client(DataSource dataSource) {
         return Holdfast.builder()
-                .store(JdbcStore.on(dataSource).withSchemaCreated())
+                .store(JdbcStores.using(dataSource).withSchemaCreated())
                 .connect();
     }
 
@@ -169,7 +167,7 @@ class DataSourceTest extends RecipeTest {
     void refusesOneThatHandsOutTheCallersTransaction(Database database) {
         class TransactionAwareDataSourceProxy extends HikariDataSource {}
 
-        assertThatThrownBy(() -> JdbcStore.on(new TransactionAwareDataSourceProxy()))
+        assertThatThrownBy(() -> JdbcStores.using(new TransactionAwareDataSourceProxy()))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("the DataSource behind it");
     }
@@ -183,10 +181,10 @@ class DataSourceTest extends RecipeTest {
             only.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);
 
             try (OpenStore client = new OpenStore(
-                    JdbcStore.on(new OneConnection(only)).withSchemaCreated().withConnections(1))) {
+                    JdbcStores.using(new OneConnection(only)).withSchemaCreated().withConnections(1))) {
                 String name = Database.unique("back");
-                client.store.release(client.hold(name), Duration.ZERO, OpenStore.soon());
-                client.store.release(client.hold(name, Demand.shared()), Duration.ZERO, OpenStore.soon());
+                client.release(client.hold(name));
+                client.release(client.hold(name, Demand.shared()));
             }
 
             assertThat(only.getNetworkTimeout()).isEqualTo(12_345);
@@ -200,12 +198,10 @@ class DataSourceTest extends RecipeTest {
     void losesNeitherGrantsNorConnectionsWhenOneStumblesAtTheEnd(Database database) {
         try (StumblingPool pool = new StumblingPool(database, "isClosed")) {
             try (OpenStore client =
-                    new OpenStore(JdbcStore.on(pool).withSchemaCreated().withConnections(1))) {
+                    new OpenStore(JdbcStores.using(pool).withSchemaCreated().withConnections(1))) {
                 for (int i = 0; i < 3; i++) {
-                    Grant grant = client.hold(Database.unique("stumbles"), Demand.shared());
-                    assertThat(client.store.renew(List.of(new RenewalRequest(grant, grant.ttl())), OpenStore.soon()))
-                            .singleElement()
-                            .isInstanceOf(RenewalAnswer.Extended.class);
+                    HeldTicket grant = client.hold(Database.unique("stumbles"), Demand.shared());
+                    assertThat(client.renew(grant, grant.ticket.ttl())).isEqualTo(Told.KEPT);
                 }
             }
 
@@ -218,7 +214,7 @@ class DataSourceTest extends RecipeTest {
     void losesNoConnectionThatStumblesAtTheBeginning(Database database) {
         try (StumblingPool pool = new StumblingPool(database, "getNetworkTimeout");
                 OpenStore client =
-                        new OpenStore(JdbcStore.on(pool).withSchemaCreated().withConnections(1))) {
+                        new OpenStore(JdbcStores.using(pool).withSchemaCreated().withConnections(1))) {
             assertThatThrownBy(() -> client.hold(Database.unique("stumbles"))).hasMessageContaining("stumbled");
 
             assertThat(pool.getHikariPoolMXBean().getActiveConnections()).isZero();

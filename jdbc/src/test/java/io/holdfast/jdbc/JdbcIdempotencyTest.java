@@ -50,7 +50,7 @@ class JdbcIdempotencyTest extends RecipeTest {
 
     private JdbcIdempotency idempotency(Database database, DataSource outcomes) {
         Holdfast client = Holdfast.builder()
-                .store(JdbcStore.on(pool(database)).withSchemaCreated())
+                .store(JdbcStores.using(pool(database)).withSchemaCreated())
                 .connect();
         clients.add(client);
         return JdbcIdempotency.on(client, outcomes);

@@ -35,7 +35,7 @@ final class ProxiedDatabase implements StoreUnderTest, AutoCloseable {
 
     @Override
     public StoreFactory store() {
-        return new JdbcStoreProvider()
+        return new JdbcStores()
                 .store(StoreUri.parse(database.url(proxy.port()) + "&createSchema=true&connections=3"));
     }
 

@@ -81,7 +81,7 @@ final class StoppingProcess {
             Holdfast connect(String url, int connections) {
                 DataSource source = WatchedConnections.of(() -> DriverManager.getConnection(url), COUNTING);
                 return Holdfast.builder()
-                        .store(JdbcStore.on(source).withConnections(connections))
+                        .store(JdbcStores.using(source).withConnections(connections))
                         .connect();
             }
         };

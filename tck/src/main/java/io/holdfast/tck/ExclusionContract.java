@@ -287,9 +287,7 @@ abstract class ExclusionContract extends StoreContract {
         if (subject().faults().isPresent()) {
             subject().faults().get().delayReplies(delay);
         } else {
-            tap.on(Operation.TRY, StoreTap.delayReply(delay))
-                    .on(Operation.RENEW, StoreTap.delayReply(delay))
-                    .on(Operation.EXTEND, StoreTap.delayReply(delay));
+            tap.on(Operation.TRY, StoreTap.delayReply(delay)).on(Operation.EXTEND, StoreTap.delayReply(delay));
         }
     }
 

@@ -12,8 +12,11 @@ import io.holdfast.LockEvent;
 import io.holdfast.spi.AdministeredStore;
 import io.holdfast.spi.DowngradingStore;
 import io.holdfast.spi.TokenRaisingStore;
+import io.holdfast.spi.Tokens;
+import io.holdfast.tck.DirectStore.Claim;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Future;
 import java.util.concurrent.locks.Lock;
@@ -51,6 +54,16 @@ abstract class FencingContract extends StoreContract {
         }
 
         assertStrictlyIncreasing(tokens);
+    }
+
+    @Test
+    void theStoresOwnNumberIsToldBesideTheToken() throws Exception {
+        try (Lease lease = client().lock(name()).acquire()) {
+            assertThat(lease.storeToken()).isEqualTo(Tokens.ofStore(lease.token()));
+            assertThat(new DirectStore(mainTap()).view(name()).holders())
+                    .singleElement()
+                    .satisfies(holder -> assertThat(holder.token()).hasValue(lease.storeToken()));
+        }
     }
 
     @Test
@@ -102,15 +115,16 @@ abstract class FencingContract extends StoreContract {
             assertThat(lease.token()).isEqualTo(token);
             assertThat(view(name()).holders())
                     .singleElement()
-                    .satisfies(holder -> assertThat(holder.token()).contains(token));
+                    .satisfies(holder -> assertThat(holder.token()).hasValue(token));
         }
         Lock reentrant = client.lock(name("reentrant")).asReentrantLock();
         reentrant.lock();
-        long before = view(name("reentrant")).holders().get(0).token().orElseThrow();
+        Optional<Long> before = view(name("reentrant")).holders().get(0).token();
+        assertThat(before).isPresent();
         reentrant.lock();
         assertThat(view(name("reentrant")).holders())
                 .singleElement()
-                .satisfies(holder -> assertThat(holder.token()).contains(before));
+                .satisfies(holder -> assertThat(holder.token()).isEqualTo(before));
         reentrant.unlock();
         reentrant.unlock();
     }
@@ -175,18 +189,18 @@ abstract class FencingContract extends StoreContract {
     void aRaisedFloorIsBelowEveryLaterToken() {
         assumeCan(TokenRaisingStore.class, "raise tokens");
         DirectStore direct = direct();
-        DirectTicket first = direct.grant(name(), Demand.exclusive(), longTtl());
+        Claim first = direct.grant(name(), Demand.exclusive(), longTtl());
         direct.release(first);
-        long floor = first.token() + 1_000_000;
+        long floor = first.storeToken() + 1_000_000;
 
         ((TokenRaisingStore) direct.store()).raise(name(), floor, direct.deadline());
-        DirectTicket second = direct.grant(name(), Demand.exclusive(), longTtl());
-        assertThat(second.token()).isGreaterThan(floor);
+        Claim second = direct.grant(name(), Demand.exclusive(), longTtl());
+        assertThat(second.storeToken()).isGreaterThan(floor);
         direct.release(second);
 
         ((TokenRaisingStore) direct.store()).raise(name(), 1, direct.deadline());
-        DirectTicket third = direct.grant(name(), Demand.exclusive(), longTtl());
-        assertThat(third.token()).as("raising never lowers").isGreaterThan(second.token());
+        Claim third = direct.grant(name(), Demand.exclusive(), longTtl());
+        assertThat(third.storeToken()).as("raising never lowers").isGreaterThan(second.storeToken());
         direct.release(third);
     }
 

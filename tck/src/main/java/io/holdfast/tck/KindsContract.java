@@ -61,7 +61,8 @@ abstract class KindsContract extends StoreContract {
         String unlucky = name("b");
         tap.on(Operation.RENEW, call -> {
             // Renewals go in batches; one that has the unlucky lock in it fails as a whole.
-            boolean withUnlucky = call.tickets().stream().anyMatch(ticket -> ticket.name().equals(unlucky));
+            boolean withUnlucky =
+                    call.tickets().stream().anyMatch(ticket -> ticket.name().equals(unlucky));
             return withUnlucky ? StoreTap.FAIL.around(call) : call.proceed();
         });
         AtomicInteger told = new AtomicInteger();

@@ -7,6 +7,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.holdfast.ClientClosedException;
+import io.holdfast.Demand;
 import io.holdfast.DistributedLock;
 import io.holdfast.Holdfast;
 import io.holdfast.Lease;
@@ -15,7 +16,9 @@ import io.holdfast.Loss;
 import io.holdfast.LossReason;
 import io.holdfast.ReleaseResult;
 import io.holdfast.UnknownOutcomeException;
+import io.holdfast.spi.ReleaseAnswer;
 import io.holdfast.spi.Withdrawal;
+import io.holdfast.tck.DirectStore.Claim;
 import io.holdfast.tck.StoreTap.Behaviour;
 import io.holdfast.tck.StoreTap.Operation;
 import java.time.Duration;
@@ -64,7 +67,7 @@ abstract class NoGuessingContract extends StoreContract {
 
     @ParameterizedTest
     @MethodSource("losses")
-    void anUnansweredPlaceInLineIsGivenUp(Behaviour loss) throws Exception {
+    void anUnansweredPlaceInTheQueueIsGivenUp(Behaviour loss) throws Exception {
         assumeQueueing();
         Lease holder = client().lock(name(), longLived()).acquire();
         StoreTap tap = tap().on(Operation.QUEUE, once(loss));
@@ -140,12 +143,29 @@ abstract class NoGuessingContract extends StoreContract {
     @Test
     void withdrawingRemovesGrantAndTicketAndIsIdempotent() {
         DirectStore direct = direct();
-        DirectTicket granted = direct.ticket(name(), io.holdfast.Demand.exclusive(), longTtl());
-        assertThat(direct.withdraw(granted)).as("before it was sent").isEqualTo(Withdrawal.NOT_FOUND);
-        assertThat(direct.ask(granted)).isEmpty();
-        assertThat(granted.isHeld()).isTrue();
+        Claim neverSent = direct.claim(name(), Demand.exclusive(), longTtl());
+        assertThat(direct.withdraw(neverSent)).as("before it was sent").isEqualTo(Withdrawal.NOT_FOUND);
+        Claim granted = direct.grant(name(), Demand.exclusive(), longTtl());
         assertThat(direct.withdraw(granted)).isEqualTo(Withdrawal.REMOVED);
         assertThat(direct.withdraw(granted)).isEqualTo(Withdrawal.NOT_FOUND);
+        awaitFree(name());
+    }
+
+    @Test
+    void withdrawingRemovesATicketFromTheQueueAndLetsThoseBehindItMoveUp() {
+        assumeQueueing();
+        DirectStore direct = direct();
+        Claim holder = direct.grant(name(), Demand.exclusive(), longTtl());
+        Claim first = direct.queued(name(), Demand.exclusive(), longTtl());
+        Claim second = direct.queued(name(), Demand.exclusive(), longTtl());
+
+        assertThat(direct.withdraw(first)).isEqualTo(Withdrawal.REMOVED);
+        assertThat(direct.withdraw(first)).isEqualTo(Withdrawal.NOT_FOUND);
+        assertThat(direct.release(holder)).isEqualTo(ReleaseAnswer.RELEASED);
+
+        soon().until(second::isHeld);
+        assertThat(first.hasBeenGranted()).isFalse();
+        direct.release(second);
         awaitFree(name());
     }
 
@@ -153,9 +173,10 @@ abstract class NoGuessingContract extends StoreContract {
     void aRefusedTryLeavesNoTrace() throws Exception {
         try (Lease holder = client().lock(name(), longLived()).acquire()) {
             DirectStore direct = direct();
-            DirectTicket refused = direct.ticket(name(), io.holdfast.Demand.exclusive(), longTtl());
+            Claim refused = direct.claim(name(), Demand.exclusive(), longTtl());
 
-            assertThat(direct.ask(refused)).isPresent();
+            assertThat(direct.tryOnce(refused)).isPresent();
+            assertThat(refused.hasBeenGranted()).isFalse();
 
             assertThat(view(name()).waiters()).isEmpty();
             assertThat(view(name()).holders()).hasSize(1);

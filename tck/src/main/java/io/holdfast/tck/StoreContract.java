@@ -127,6 +127,11 @@ abstract class StoreContract {
         return new StoreTap(subject().store());
     }
 
+    /** Between the store and the client that neither holds nor waits. */
+    StoreTap mainTap() {
+        return mainTap;
+    }
+
     Holdfast client() {
         return client(tap());
     }
@@ -174,7 +179,7 @@ abstract class StoreContract {
     }
 
     void assumeQueueing() {
-        assumeTrue(traits().queues(), () -> "the " + traits().store() + " store has no queue");
+        assumeTrue(traits().queues(), () -> "the " + traits().store() + " store cannot queue");
     }
 
     void assumeCan(Class<?> ability, String what) {
@@ -229,6 +234,7 @@ abstract class StoreContract {
 
     // Views
 
+    /** As users see it, through a client that neither holds nor waits. */
     LockView view(String name) {
         return Tokens.ofUsers(mainTap.opened().view(name, new DirectStore(mainTap).deadline()));
     }

@@ -5,31 +5,31 @@ import io.holdfast.LockException;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.UnknownOutcomeException;
 import io.holdfast.spi.LockStore;
-import io.holdfast.spi.LockStore.Mode;
 import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.StoreFactory;
 import io.holdfast.spi.Ticket;
-import io.holdfast.spi.Validity;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
-import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Stands between an engine and a real store: counts what passes, and loses, delays or changes it when told to.
  *
- * <p>Implements exactly the interfaces the real store does, so an engine cannot tell. Thread-safe.
+ * <p>Implements exactly the interfaces the real store does, so an engine cannot tell. The store gets tickets of the tap's own
+ * ({@link TappedTicket}); what it reports to them is passed on to the engine's. Thread-safe.
  */
 public final class StoreTap implements StoreFactory {
 
@@ -41,18 +41,34 @@ public final class StoreTap implements StoreFactory {
         EXTEND,
         RELEASE,
         WITHDRAW,
-        DOWNGRADE;
+        DOWNGRADE,
+        VIEW,
+        VIEWS,
+        PING;
 
-        private static Optional<Operation> of(String method, Object[] arguments) {
-            return switch (method) {
-                case "request" -> Optional.of(arguments[1] == Mode.TRY ? TRY : QUEUE);
-                case "renew" -> Optional.of(RENEW);
-                case "extend" -> Optional.of(EXTEND);
-                case "release" -> Optional.of(RELEASE);
-                case "withdraw" -> Optional.of(WITHDRAW);
-                case "downgrade" -> Optional.of(DOWNGRADE);
-                default -> Optional.empty();
+        private static @Nullable Operation of(Method method, Object[] arguments) {
+            return switch (method.getName()) {
+                case "request" -> arguments[1] == LockStore.Mode.TRY ? TRY : QUEUE;
+                case "renew" -> RENEW;
+                case "extend" -> EXTEND;
+                case "release" -> RELEASE;
+                case "withdraw" -> WITHDRAW;
+                case "downgrade" -> DOWNGRADE;
+                case "view" -> VIEW;
+                case "views" -> VIEWS;
+                case "ping" -> PING;
+                default -> null;
             };
+        }
+
+        /** Whether it only looks, and so is never applied. */
+        boolean onlyLooks() {
+            return this == VIEW || this == VIEWS || this == PING;
+        }
+
+        /** Whether the engine has ended the ticket before. */
+        private boolean endsTicket() {
+            return this == RELEASE || this == WITHDRAW;
         }
     }
 
@@ -61,78 +77,28 @@ public final class StoreTap implements StoreFactory {
 
         Operation operation();
 
-        String lockName();
-
-        /** Whose tickets they are: the engine's, which hear what the store reports once the request is answered. */
+        /** The engine's tickets; none for what only looks. */
         List<Ticket> tickets();
 
-        /** Its arguments; what is changed in them is what the store gets. The store has tickets of the tap's own. */
+        /** The engine's ticket; the first one of several. */
+        default Ticket ticket() {
+            return tickets().get(0);
+        }
+
+        default String lockName() {
+            return tickets().isEmpty() ? "*" : ticket().name();
+        }
+
+        /** Its arguments, with the tap's tickets; what is changed in them is what the store gets. */
+        @Nullable
         Object[] arguments();
 
-        /** Lets the store do it. What it reports meanwhile is told when the request is answered, and not if it fails. */
+        /**
+         * Lets the store do it. What the store reports to the tickets meanwhile is its answer: it reaches the engine when the
+         * behaviour returns, and never if that throws. What it reports at other times reaches the engine at once.
+         */
         @Nullable
         Object proceed();
-
-        /** As {@link #proceed}, but asks the store for something else, and reports it as what was asked for. */
-        @Nullable
-        Object proceedAs(String name, Demand demand, Duration ttl);
-    }
-
-    /** What a store says to a ticket. */
-    public static final class Report {
-
-        /** What it says. */
-        public enum Kind {
-            GRANTED,
-            WAITING,
-            EXTENDED,
-            DOWNGRADED,
-            FAILING,
-            GONE
-        }
-
-        private final Kind kind;
-        private final TappedTicket to;
-        private final boolean push;
-        private final Runnable deliver;
-
-        private Report(Kind kind, TappedTicket to, boolean push, Runnable deliver) {
-            this.kind = kind;
-            this.to = to;
-            this.push = push;
-            this.deliver = deliver;
-        }
-
-        public Kind kind() {
-            return kind;
-        }
-
-        /** Whether it came by itself, not with the answer to a request. */
-        public boolean isPush() {
-            return push;
-        }
-
-        /** The engine's ticket. */
-        public Ticket ticket() {
-            return to.outer;
-        }
-
-        /** The ticket the store has. */
-        public Ticket storesTicket() {
-            return to.inner;
-        }
-
-        /** Tells the engine's ticket. */
-        public void deliver() {
-            deliver.run();
-        }
-    }
-
-    /** What becomes of a report. */
-    @FunctionalInterface
-    public interface ReportBehaviour {
-
-        void around(Report report);
     }
 
     /** What becomes of a request. */
@@ -146,12 +112,12 @@ public final class StoreTap implements StoreFactory {
     /** The store does it, the answer is lost. */
     public static final Behaviour LOSE_REPLY = call -> {
         call.proceed();
-        throw new UnknownOutcomeException(call.lockName(), "the reply was lost by the test");
+        throw lost(call, "the reply was lost by the test");
     };
 
     /** It gets lost, and nobody knows. */
     public static final Behaviour LOSE_REQUEST = call -> {
-        throw new UnknownOutcomeException(call.lockName(), "the request was lost by the test");
+        throw lost(call, "the request was lost by the test");
     };
 
     /** It is certainly not done. */
@@ -159,15 +125,22 @@ public final class StoreTap implements StoreFactory {
         throw new StoreUnavailableException(call.lockName(), "cut off by the test");
     };
 
+    /**
+     * What the store is asked for.
+     *
+     * @param name the lock
+     * @param demand how it is to be held
+     * @param ttl for how long
+     */
+    record Asked(String name, Demand demand, Duration ttl) {}
+
     private final StoreFactory real;
     private final Map<Operation, Behaviour> behaviours = new ConcurrentHashMap<>();
     private final Map<Operation, AtomicInteger> counts = new ConcurrentHashMap<>();
     private final Map<Operation, Long> lastAnsweredNanos = new ConcurrentHashMap<>();
     private final AtomicInteger pushes = new AtomicInteger();
-    /** The request the store answers on this thread: what it reports to its tickets meanwhile is the answer. */
-    private final ThreadLocal<@Nullable PassingCall> answering = new ThreadLocal<>();
-
-    private volatile ReportBehaviour reporting = Report::deliver;
+    private volatile UnaryOperator<Asked> disguise = UnaryOperator.identity();
+    private volatile Consumer<Report> wayOfReports = Report::deliver;
     private volatile boolean unplugged;
     private volatile @Nullable LockStore opened;
     private volatile @Nullable StoreContext context;
@@ -209,9 +182,15 @@ public final class StoreTap implements StoreFactory {
         return this;
     }
 
-    /** From now on reports go this way. */
-    public StoreTap onReport(ReportBehaviour behaviour) {
-        reporting = behaviour;
+    /** From now on the store is asked for that instead of what the engine asks for. */
+    StoreTap asking(UnaryOperator<Asked> newDisguise) {
+        disguise = newDisguise;
+        return this;
+    }
+
+    /** From now on what the store reports goes this way. */
+    StoreTap onReport(Consumer<Report> newWay) {
+        wayOfReports = newWay;
         return this;
     }
 
@@ -223,7 +202,6 @@ public final class StoreTap implements StoreFactory {
     /** From now on everything passes. */
     public void heal() {
         behaviours.clear();
-        reporting = Report::deliver;
         unplugged = false;
     }
 
@@ -231,7 +209,7 @@ public final class StoreTap implements StoreFactory {
         return counter(operation).get();
     }
 
-    /** How many grants were pushed to waiters. */
+    /** How many waiters were granted. */
     public int pushes() {
         return pushes.get();
     }
@@ -263,48 +241,54 @@ public final class StoreTap implements StoreFactory {
     }
 
     private @Nullable Object pass(LockStore store, Method method, Object[] arguments) throws Throwable {
-        Optional<Operation> known = Operation.of(method.getName(), arguments);
-        if (known.isEmpty()) {
-            if (unplugged && method.getName().startsWith("view")) {
-                throw new StoreUnavailableException("*", "cut off by the test");
-            }
+        Operation operation = Operation.of(method, arguments);
+        if (operation == null) {
             return invoke(store, method, arguments);
         }
-        Operation operation = known.get();
         counter(operation).incrementAndGet();
-        List<Ticket> tickets = tickets(arguments[0]);
-        if (unplugged) {
-            throw new StoreUnavailableException(tickets.get(0).name(), "cut off by the test");
+        List<Ticket> tickets = operation.onlyLooks() ? List.of() : ticketsOf(arguments[0]);
+        PassingCall call = new PassingCall(operation, tickets, store, method, arguments);
+        Behaviour behaviour = unplugged ? FAIL : behaviours.get(operation);
+        return behaviour == null ? call.passStraight() : call.passBy(behaviour);
+    }
+
+    private TappedTicket tapped(Ticket engines) {
+        return TappedTicket.of(engines, ticket -> new TappedTicket(
+                ticket,
+                disguise.apply(new Asked(ticket.name(), ticket.demand(), ticket.ttl())),
+                context().time(),
+                this));
+    }
+
+    /** A waiter was granted. */
+    void countPush() {
+        pushes.incrementAndGet();
+    }
+
+    void pass(Report report) {
+        if (!unplugged) {
+            wayOfReports.accept(report);
         }
-        PassingCall call = new PassingCall(operation, tickets, store, method, arguments.clone());
-        Object result = behaviours.getOrDefault(operation, Call::proceed).around(call);
-        call.reports.forEach(Runnable::run);
-        return result;
-    }
-
-    private static List<Ticket> tickets(Object argument) {
-        return argument instanceof List<?> list
-                ? list.stream().map(Ticket.class::cast).toList()
-                : List.of((Ticket) argument);
-    }
-
-    /** What the store gets in the place of a ticket of the engine's. */
-    private Ticket inner(Ticket outer) {
-        return outer.handle(TappedTicket.class)
-                .map(known -> {
-                    if (outer.state() == Ticket.State.ENDED) {
-                        known.inner.end();
-                    }
-                    return known.inner;
-                })
-                .orElseGet(() -> new TappedTicket(outer, outer.name(), outer.demand(), outer.ttl()).inner);
     }
 
     private AtomicInteger counter(Operation operation) {
         return counts.computeIfAbsent(operation, unused -> new AtomicInteger());
     }
 
-    private static @Nullable Object invoke(LockStore store, Method method, Object[] arguments) throws Throwable {
+    private static LockException lost(Call call, String how) {
+        return call.operation().onlyLooks()
+                ? new StoreUnavailableException(call.lockName(), how)
+                : new UnknownOutcomeException(call.lockName(), how);
+    }
+
+    private static List<Ticket> ticketsOf(Object argument) {
+        return argument instanceof Ticket ticket
+                ? List.of(ticket)
+                : ((List<?>) argument).stream().map(Ticket.class::cast).toList();
+    }
+
+    private static @Nullable Object invoke(LockStore store, Method method, @Nullable Object[] arguments)
+            throws Throwable {
         try {
             return method.invoke(store, arguments);
         } catch (InvocationTargetException e) {
@@ -336,21 +320,48 @@ public final class StoreTap implements StoreFactory {
     private final class PassingCall implements Call {
 
         private final Operation operation;
-        private final List<Ticket> tickets;
+        private final List<Ticket> engines;
+        private final List<TappedTicket> tapped;
         private final LockStore store;
         private final Method method;
-        private final Object[] arguments;
-        private final List<Runnable> reports = new ArrayList<>();
+        private final @Nullable Object[] arguments;
 
-        PassingCall(Operation operation, List<Ticket> tickets, LockStore store, Method method, Object[] arguments) {
+        PassingCall(Operation operation, List<Ticket> engines, LockStore store, Method method, Object[] arguments) {
             this.operation = operation;
-            this.tickets = tickets;
+            this.engines = engines;
+            this.tapped = engines.stream().map(StoreTap.this::tapped).toList();
             this.store = store;
             this.method = method;
-            this.arguments = arguments;
-            this.arguments[0] = arguments[0] instanceof List
-                    ? tickets.stream().map(StoreTap.this::inner).toList()
-                    : inner(tickets.get(0));
+            this.arguments = Arrays.copyOf(arguments, arguments.length);
+            if (!operation.onlyLooks()) {
+                List<Ticket> atStore = tapped.stream()
+                        .map(ticket -> operation.endsTicket() ? ticket.endedAtStore() : ticket.atStore())
+                        .toList();
+                this.arguments[0] = operation == Operation.RENEW ? atStore : atStore.get(0);
+            }
+        }
+
+        /** What the store reports goes on at once, also before it has answered. */
+        @Nullable
+        Object passStraight() throws Throwable {
+            Object answer = invoke(store, method, arguments);
+            answered();
+            tapped.forEach(TappedTicket::catchUp);
+            return answer;
+        }
+
+        @Nullable
+        Object passBy(Behaviour behaviour) {
+            boolean arrives = false;
+            try {
+                Object answer = behaviour.around(this);
+                arrives = true;
+                return answer;
+            } finally {
+                for (TappedTicket ticket : tapped) {
+                    ticket.settleAnswer(arrives);
+                }
+            }
         }
 
         @Override
@@ -359,120 +370,33 @@ public final class StoreTap implements StoreFactory {
         }
 
         @Override
-        public String lockName() {
-            return tickets.get(0).name();
-        }
-
-        @Override
         public List<Ticket> tickets() {
-            return tickets;
+            return engines;
         }
 
         @Override
-        public Object[] arguments() {
+        public @Nullable Object[] arguments() {
             return arguments;
         }
 
         @Override
-        public @Nullable Object proceedAs(String name, Demand demand, Duration ttl) {
-            arguments[0] = new TappedTicket(tickets.get(0), name, demand, ttl).inner;
-            return proceed();
-        }
-
-        @Override
         public @Nullable Object proceed() {
-            answering.set(this);
+            tapped.forEach(TappedTicket::beginAnswer);
             try {
-                Object result = invoke(store, method, arguments);
-                lastAnsweredNanos.put(operation, System.nanoTime());
-                return result;
+                Object answer = invoke(store, method, arguments);
+                answered();
+                return answer;
             } catch (RuntimeException | Error e) {
                 throw e;
             } catch (Throwable e) {
                 throw new IllegalStateException(e);
             } finally {
-                answering.remove();
-            }
-        }
-    }
-
-    /** The store's ticket in the place of the engine's, which it tells what it is told. */
-    private final class TappedTicket implements Ticket.Listener {
-
-        private final Ticket outer;
-        private final Ticket inner;
-        private final boolean asAsked;
-
-        TappedTicket(Ticket outer, String name, Demand demand, Duration ttl) {
-            this.outer = outer;
-            this.asAsked = ttl.equals(outer.ttl());
-            boolean same = asAsked && name.equals(outer.name()) && demand.equals(outer.demand());
-            Validity validity = new Validity(context().time(), Duration.ZERO);
-            this.inner = same
-                    ? outer.forNode(this)
-                    : new Ticket(name, outer.owner(), demand, ttl, outer.origin(), validity, this);
-            outer.attach(this);
-        }
-
-        private Duration ttl() {
-            return asAsked ? inner.givenTtl() : outer.ttl();
-        }
-
-        @Override
-        public void granted() {
-            long token = inner.storeToken();
-            Duration ttl = ttl();
-            long base = inner.baseNanos();
-            tell(Report.Kind.GRANTED, () -> outer.granted(token, ttl, base));
-        }
-
-        @Override
-        public void kept() {
-            Duration ttl = ttl();
-            long base = inner.baseNanos();
-            if (inner.state() == Ticket.State.WAITING) {
-                tell(Report.Kind.WAITING, () -> outer.waiting(ttl, base));
-            } else {
-                tell(Report.Kind.EXTENDED, () -> outer.extended(ttl, base));
+                tapped.forEach(TappedTicket::endAnswer);
             }
         }
 
-        @Override
-        public void downgraded() {
-            tell(Report.Kind.DOWNGRADED, outer::downgraded);
-        }
-
-        @Override
-        public void failing(LockException cause) {
-            tell(Report.Kind.FAILING, () -> outer.failing(cause));
-        }
-
-        @Override
-        public void ended(Ticket.Ending why) {
-            tell(Report.Kind.GONE, () -> outer.gone(why.reason(), why.detail()));
-        }
-
-        @Override
-        public void unwanted() {
-            granted();
-        }
-
-        private void tell(Report.Kind kind, Runnable word) {
-            PassingCall call = answering.get();
-            boolean push = call == null || !call.tickets.contains(outer);
-            if (push && kind == Report.Kind.GRANTED) {
-                pushes.incrementAndGet();
-            }
-            Runnable delivery = () -> {
-                if (!unplugged) {
-                    reporting.around(new Report(kind, this, push, word));
-                }
-            };
-            if (call == null || push) {
-                delivery.run();
-            } else {
-                call.reports.add(delivery);
-            }
+        private void answered() {
+            lastAnsweredNanos.put(operation, System.nanoTime());
         }
     }
 }

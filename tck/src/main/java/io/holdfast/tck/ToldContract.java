@@ -91,15 +91,14 @@ abstract class ToldContract extends StoreContract {
     void aLeaseTheStoreNoLongerKnowsIsLostAtTheNextRenewal() throws Exception {
         AtomicReference<Ticket> asked = new AtomicReference<>();
         StoreTap tap = tap().on(Operation.TRY, call -> {
-            asked.set(call.tickets().get(0));
+            asked.set(call.ticket());
             return call.proceed();
         });
         CompletableFuture<Loss> told = new CompletableFuture<>();
         Lease lease = client(tap).lock(name(), renewed()).tryAcquire().orElseThrow();
         lease.onLost(told::complete);
 
-        DirectStore behindItsBack = new DirectStore(tap);
-        assertThat(behindItsBack.withdraw(asked.get())).isEqualTo(Withdrawal.REMOVED);
+        assertThat(new DirectStore(tap).withdrawBehindTheBackOf(asked.get())).isEqualTo(Withdrawal.REMOVED);
 
         assertThat(get(told).reason()).isEqualTo(LossReason.GONE);
         assertThat(lease.isValid()).isFalse();

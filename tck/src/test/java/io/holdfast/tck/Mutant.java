@@ -2,13 +2,14 @@ package io.holdfast.tck;
 
 import io.holdfast.memory.MemoryStore;
 import io.holdfast.spi.StoreFactory;
-import io.holdfast.spi.Ticket;
+import io.holdfast.tck.StoreTap.Asked;
 import io.holdfast.tck.StoreTap.Behaviour;
 import io.holdfast.tck.StoreTap.Operation;
-import io.holdfast.tck.StoreTap.Report.Kind;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.UUID;
+import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
 
 /** A memory store with one fault, in the form of a store's test class. A new one is made per test. */
 abstract class Mutant extends LockStoreContract {
@@ -36,24 +37,18 @@ abstract class Mutant extends LockStoreContract {
         broken.on(operation, behaviour);
     }
 
-    /** What becomes of what the store reports. */
-    final void breaksReports(StoreTap.ReportBehaviour behaviour) {
-        broken.onReport(behaviour);
+    /** Asks the store for something else than the engine does. */
+    final void asks(UnaryOperator<Asked> change) {
+        broken.asking(change);
+    }
+
+    /** Whoever is given a report delivers it, or another, or none. */
+    final void reports(Consumer<Report> way) {
+        broken.onReport(way);
     }
 
     /** Changes every grant, whether answered or pushed. */
-    final void changesGrants(GrantChange change) {
-        breaksReports(report -> {
-            if (report.kind() == Kind.GRANTED) {
-                change.tell(report.ticket(), report.storesTicket());
-            } else {
-                report.deliver();
-            }
-        });
-    }
-
-    /** Tells the engine's ticket of a grant, in its own way. */
-    interface GrantChange {
-        void tell(Ticket engines, Ticket stores);
+    final void changesGrants(UnaryOperator<Report.Granted> change) {
+        reports(report -> (report instanceof Report.Granted granted ? change.apply(granted) : report).deliver());
     }
 }

@@ -2,46 +2,50 @@ package io.holdfast.tck;
 
 import io.holdfast.Demand;
 import io.holdfast.LossReason;
+import io.holdfast.spi.LockStore;
 import io.holdfast.spi.ReleaseAnswer;
 import io.holdfast.spi.Ticket;
 import io.holdfast.spi.Withdrawal;
+import io.holdfast.tck.StoreTap.Asked;
+import io.holdfast.tck.StoreTap.Call;
 import io.holdfast.tck.StoreTap.Operation;
-import io.holdfast.tck.StoreTap.Report.Kind;
 import java.time.Duration;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
-import org.jspecify.annotations.Nullable;
 
 /** The deliberately broken stores. What each does wrong is its name. */
 final class Mutants {
 
     private Mutants() {}
 
-    /** The tickets the store granted last, by lock. */
-    private static Map<String, Ticket> remembersGrants(Mutant mutant) {
-        Map<String, Ticket> held = new ConcurrentHashMap<>();
-        mutant.breaksReports(report -> {
-            if (report.kind() == Kind.GRANTED) {
-                held.put(report.ticket().name(), report.storesTicket());
-            }
-            report.deliver();
+    /** By lock, the last holder's ticket as the store knows it. */
+    private static Map<String, Ticket> watchHolders(Mutant mutant) {
+        Map<String, Ticket> holders = new ConcurrentHashMap<>();
+        mutant.changesGrants(granted -> {
+            Ticket atStore = granted.ticket()
+                    .handle(TappedTicket.class)
+                    .map(TappedTicket::atStore)
+                    .orElseThrow();
+            holders.put(granted.ticket().name(), atStore);
+            return granted;
         });
-        return held;
+        return holders;
     }
 
     static class ReleasesForAnybody extends Mutant {
 
         ReleasesForAnybody() {
-            Map<String, Ticket> held = remembersGrants(this);
+            Map<String, Ticket> holders = watchHolders(this);
             breaks(Operation.RELEASE, call -> {
-                call.arguments()[0] = held.getOrDefault(call.lockName(), (Ticket) call.arguments()[0]);
+                call.arguments()[0] = holders.getOrDefault(call.lockName(), call.ticket());
                 return call.proceed();
             });
         }
@@ -50,9 +54,9 @@ final class Mutants {
     static class RenewsForAnybody extends Mutant {
 
         RenewsForAnybody() {
-            breaksReports(report -> {
-                if (report.kind() == Kind.GONE) {
-                    report.ticket().extended(report.ticket().ttl(), System.nanoTime());
+            reports(report -> {
+                if (report instanceof Report.Gone gone) {
+                    gone.ticket().extended(gone.ticket().ttl(), System.nanoTime());
                 } else {
                     report.deliver();
                 }
@@ -63,23 +67,17 @@ final class Mutants {
     static class WithdrawsForAnybody extends Mutant {
 
         WithdrawsForAnybody() {
-            Map<String, Ticket> held = remembersGrants(this);
+            Map<String, Ticket> holders = watchHolders(this);
             breaks(Operation.WITHDRAW, call -> {
-                call.arguments()[0] = held.getOrDefault(call.lockName(), (Ticket) call.arguments()[0]);
+                call.arguments()[0] = holders.getOrDefault(call.lockName(), call.ticket());
                 return call.proceed();
             });
         }
     }
 
-    /** Grants what the store has refused. */
-    private static @Nullable Object grantedAnyway(StoreTap.Call call, AtomicLong lastToken) {
-        Ticket ticket = call.tickets().get(0);
-        Object answer = call.proceed();
-        if (answer instanceof Optional<?> refusal && refusal.isPresent()) {
-            ticket.granted(lastToken.incrementAndGet(), ticket.ttl(), System.nanoTime());
-            return Optional.empty();
-        }
-        return answer;
+    private static Object grantedAnyway(Call call, AtomicLong lastToken) {
+        call.ticket().granted(lastToken.incrementAndGet(), call.ticket().ttl(), System.nanoTime());
+        return Optional.empty();
     }
 
     static class GrantsTwice extends Mutant {
@@ -87,7 +85,10 @@ final class Mutants {
         private final AtomicLong lastToken = new AtomicLong(1_000_000);
 
         GrantsTwice() {
-            breaks(Operation.TRY, call -> grantedAnyway(call, lastToken));
+            breaks(Operation.TRY, call -> {
+                Object refusal = call.proceed();
+                return Optional.empty().equals(refusal) ? refusal : grantedAnyway(call, lastToken);
+            });
         }
     }
 
@@ -98,15 +99,11 @@ final class Mutants {
         private final AtomicLong lastToken = new AtomicLong(1_000_000);
 
         SometimesGrantsTwice() {
-            changesGrants((engines, stores) ->
-                    engines.granted(lastToken.incrementAndGet(), stores.givenTtl(), stores.baseNanos()));
+            changesGrants(granted -> granted.withToken(lastToken.incrementAndGet()));
             breaks(Operation.QUEUE, call -> {
-                Object answer = call.proceed();
-                Ticket ticket = call.tickets().get(0);
-                if (((Ticket) call.arguments()[0]).isQueued() && queued.incrementAndGet() % 2 == 0) {
-                    ticket.granted(lastToken.incrementAndGet(), ticket.ttl(), System.nanoTime());
-                }
-                return answer;
+                Object refusal = call.proceed();
+                boolean waits = call.arguments()[0] instanceof Ticket atStore && atStore.isQueued();
+                return waits && queued.incrementAndGet() % 2 == 0 ? grantedAnyway(call, lastToken) : refusal;
             });
         }
     }
@@ -114,38 +111,29 @@ final class Mutants {
     static class LetsWritersInAsReaders extends Mutant {
 
         LetsWritersInAsReaders() {
-            breaks(Operation.TRY, LetsWritersInAsReaders::shared);
-            breaks(Operation.QUEUE, LetsWritersInAsReaders::shared);
-        }
-
-        private static @Nullable Object shared(StoreTap.Call call) {
-            return call.proceedAs(call.lockName(), Demand.shared(), call.tickets().get(0).ttl());
+            asks(asked -> new Asked(asked.name(), Demand.shared(), asked.ttl()));
         }
     }
 
     static class CountsPermitsOfOneTakerOnly extends Mutant {
 
         CountsPermitsOfOneTakerOnly() {
-            breaks(Operation.QUEUE, call -> {
-                Ticket ticket = call.tickets().get(0);
-                Demand demand = ticket.demand() instanceof Demand.Permits permits
-                        ? Demand.permits(1, permits.total() + 3)
-                        : ticket.demand();
-                return call.proceedAs(ticket.name(), demand, ticket.ttl());
-            });
+            asks(asked -> asked.demand() instanceof Demand.Permits permits
+                    ? new Asked(asked.name(), Demand.permits(1, permits.total() + 3), asked.ttl())
+                    : asked);
         }
     }
 
     static class CountsFromTheReply extends Mutant {
 
         CountsFromTheReply() {
-            breaksReports(report -> {
-                Ticket engines = report.ticket();
-                Ticket stores = report.storesTicket();
-                switch (report.kind()) {
-                    case GRANTED -> engines.granted(stores.storeToken(), stores.givenTtl(), System.nanoTime());
-                    case EXTENDED -> engines.extended(stores.givenTtl(), System.nanoTime());
-                    default -> report.deliver();
+            reports(report -> {
+                if (report instanceof Report.Granted granted) {
+                    granted.withBase(System.nanoTime()).deliver();
+                } else if (report instanceof Report.Extended extended) {
+                    extended.ticket().extended(extended.ttl(), System.nanoTime());
+                } else {
+                    report.deliver();
                 }
             });
         }
@@ -154,63 +142,69 @@ final class Mutants {
     static class CountsPushesFromTheirArrival extends Mutant {
 
         CountsPushesFromTheirArrival() {
-            breaksReports(report -> {
-                if (report.isPush() && report.kind() == Kind.GRANTED) {
-                    Ticket stores = report.storesTicket();
-                    report.ticket().granted(stores.storeToken(), stores.givenTtl(), System.nanoTime());
-                } else {
-                    report.deliver();
-                }
-            });
+            changesGrants(granted -> granted.toWaiter() ? granted.withBase(System.nanoTime()) : granted);
         }
+    }
+
+    /** Keeps a ticket for another time than it says. */
+    private static void keepsFor(Duration otherTtl, Mutant mutant) {
+        mutant.asks(asked -> new Asked(asked.name(), asked.demand(), otherTtl));
+        mutant.reports(report -> {
+            Duration promised = report.ticket().ttl();
+            if (report instanceof Report.Granted granted) {
+                granted.withTtl(promised).deliver();
+            } else if (report instanceof Report.Waiting waiting) {
+                waiting.ticket().waiting(promised, waiting.baseNanos());
+            } else if (report instanceof Report.Extended extended) {
+                extended.ticket().extended(promised, extended.baseNanos());
+            } else {
+                report.deliver();
+            }
+        });
     }
 
     static class PassesOnTooSoon extends Mutant {
 
+        /** Long enough that a busy machine hides the fault neither by a renewal nor by looking late. */
+        private static final Duration TTL = Duration.ofSeconds(3);
+
         PassesOnTooSoon() {
-            breaks(Operation.TRY, PassesOnTooSoon::halved);
-            breaks(Operation.QUEUE, PassesOnTooSoon::halved);
+            keepsFor(TTL.dividedBy(2), this);
         }
 
-        /** Long enough that a busy machine hides the fault neither by a renewal nor by looking late. */
         @Override
         public Duration shortTtl() {
-            return Duration.ofSeconds(3);
-        }
-
-        private static @Nullable Object halved(StoreTap.Call call) {
-            Ticket ticket = call.tickets().get(0);
-            return call.proceedAs(ticket.name(), ticket.demand(), ticket.ttl().dividedBy(2));
+            return TTL;
         }
     }
 
     static class NeverExpires extends Mutant {
 
         NeverExpires() {
-            breaks(Operation.TRY, NeverExpires::forAges);
-            breaks(Operation.QUEUE, NeverExpires::forAges);
+            keepsFor(Duration.ofHours(1), this);
         }
 
         @Override
         public Duration patience() {
             return Duration.ofSeconds(1);
         }
-
-        private static @Nullable Object forAges(StoreTap.Call call) {
-            return call.proceedAs(call.lockName(), call.tickets().get(0).demand(), Duration.ofHours(1));
-        }
     }
 
     /** Every second waiter never hears that it was granted. */
     static class ForgetsAWaiter extends Mutant {
 
-        private final AtomicInteger pushed = new AtomicInteger();
+        private final AtomicInteger queued = new AtomicInteger();
+        private final Set<Ticket> forgotten = ConcurrentHashMap.newKeySet();
 
         ForgetsAWaiter() {
-            breaksReports(report -> {
-                boolean forgets =
-                        report.isPush() && report.kind() == Kind.GRANTED && pushed.incrementAndGet() % 2 == 0;
-                if (!forgets) {
+            breaks(Operation.QUEUE, call -> {
+                if (queued.incrementAndGet() % 2 == 0) {
+                    forgotten.add(call.ticket());
+                }
+                return call.proceed();
+            });
+            reports(report -> {
+                if (!(report instanceof Report.Granted && forgotten.contains(report.ticket()))) {
                     report.deliver();
                 }
             });
@@ -224,20 +218,18 @@ final class Mutants {
 
         SwapsNeighbours() {
             breaks(Operation.QUEUE, call -> {
-                Object answer = call.proceed();
-                if (((Ticket) call.arguments()[0]).isQueued()) {
-                    queue.add(call.tickets().get(0));
+                Object refusal = call.proceed();
+                if (call.arguments()[0] instanceof Ticket atStore && atStore.isQueued()) {
+                    queue.add(call.ticket());
                 }
-                return answer;
+                return refusal;
             });
-            breaksReports(report -> {
-                int place = queue.indexOf(report.ticket());
-                if (report.isPush() && report.kind() == Kind.GRANTED && place >= 0 && (place ^ 1) < queue.size()) {
-                    Ticket stores = report.storesTicket();
-                    queue.get(place ^ 1).granted(stores.storeToken(), stores.givenTtl(), stores.baseNanos());
-                } else {
-                    report.deliver();
-                }
+            changesGrants(granted -> {
+                int neighbour = queue.indexOf(granted.ticket()) ^ 1;
+                boolean alone = !granted.toWaiter() || neighbour >= queue.size();
+                Ticket hears = alone ? granted.ticket() : queue.get(neighbour);
+                return new Report.Granted(
+                        hears, granted.storeToken(), granted.ttl(), granted.baseNanos(), granted.toWaiter());
             });
         }
     }
@@ -249,13 +241,13 @@ final class Mutants {
 
         WakesTheHerd() {
             breaks(Operation.QUEUE, call -> {
-                queue.add(call.tickets().get(0));
+                queue.add(call.ticket());
                 return call.proceed();
             });
             breaks(Operation.RELEASE, call -> {
                 Object answer = call.proceed();
                 queue.stream()
-                        .filter(ticket -> ticket.state() == Ticket.State.WAITING)
+                        .filter(Ticket::isQueued)
                         .forEach(ticket -> ticket.gone(LossReason.GONE, "somebody released"));
                 return answer;
             });
@@ -267,11 +259,12 @@ final class Mutants {
         private final AtomicLong lastToken = new AtomicLong(1_000_000);
 
         LetsTriesOvertake() {
-            breaks(
-                    Operation.TRY,
-                    call -> call.tickets().get(0).demand() instanceof Demand.Shared
-                            ? grantedAnyway(call, lastToken)
-                            : call.proceed());
+            breaks(Operation.TRY, call -> {
+                Object refusal = call.proceed();
+                boolean refusedReader =
+                        !Optional.empty().equals(refusal) && call.ticket().demand() instanceof Demand.Shared;
+                return refusedReader ? grantedAnyway(call, lastToken) : refusal;
+            });
         }
     }
 
@@ -281,21 +274,17 @@ final class Mutants {
         private final Map<String, AtomicLong> counters = new ConcurrentHashMap<>();
 
         ResetsItsTokens() {
-            changesGrants((engines, stores) -> engines.granted(
-                    counters.computeIfAbsent(engines.owner().client(), client -> new AtomicLong())
-                            .incrementAndGet(),
-                    stores.givenTtl(),
-                    stores.baseNanos()));
+            changesGrants(granted -> granted.withToken(counters.computeIfAbsent(
+                            granted.ticket().owner().client(), client -> new AtomicLong())
+                    .incrementAndGet()));
         }
     }
 
     static class GivesReadersOneToken extends Mutant {
 
         GivesReadersOneToken() {
-            changesGrants((engines, stores) -> engines.granted(
-                    engines.demand() instanceof Demand.Exclusive ? stores.storeToken() : 1_000_000,
-                    stores.givenTtl(),
-                    stores.baseNanos()));
+            changesGrants(granted ->
+                    granted.ticket().demand() instanceof Demand.Exclusive ? granted : granted.withToken(1_000_000));
         }
     }
 
@@ -331,13 +320,41 @@ final class Mutants {
     static class FoldsNames extends Mutant {
 
         FoldsNames() {
-            breaks(Operation.TRY, call -> {
-                Ticket ticket = call.tickets().get(0);
-                return call.proceedAs(ticket.name().toLowerCase(Locale.ROOT), ticket.demand(), ticket.ttl());
-            });
+            asks(asked -> new Asked(asked.name().toLowerCase(Locale.ROOT), asked.demand(), asked.ttl()));
         }
     }
 
     /** Answers an expired lease's renewal as if nothing had happened: the holder never hears that it is gone. */
     static class HidesThatAClaimIsGone extends RenewsForAnybody {}
+
+    static class ListsEverythingAtOnce extends Mutant {
+
+        ListsEverythingAtOnce() {
+            breaks(Operation.VIEWS, call -> {
+                call.arguments()[2] = Integer.MAX_VALUE;
+                return call.proceed();
+            });
+        }
+    }
+
+    /** The first lock of every page but the first is missing. */
+    static class LosesALockBetweenPages extends Mutant {
+
+        LosesALockBetweenPages() {
+            breaks(Operation.VIEWS, call -> {
+                LockStore.Page page = (LockStore.Page) call.proceed();
+                boolean later = !Optional.empty().equals(call.arguments()[1]);
+                return later && page != null && !page.locks().isEmpty()
+                        ? new LockStore.Page(page.locks().subList(1, page.locks().size()), page.next())
+                        : page;
+            });
+        }
+    }
+
+    static class AnswersPingsWithoutAsking extends Mutant {
+
+        AnswersPingsWithoutAsking() {
+            breaks(Operation.PING, call -> null);
+        }
+    }
 }

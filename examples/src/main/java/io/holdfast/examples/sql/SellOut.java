@@ -2,7 +2,7 @@ package io.holdfast.examples.sql;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.holdfast.Holdfast;
-import io.holdfast.jdbc.JdbcStore;
+import io.holdfast.jdbc.JdbcStores;
 import io.holdfast.jdbc.RecipeSchema;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -29,7 +29,7 @@ public final class SellOut {
             RecipeSchema.create(database);
             StockTable.create(database);
             try (Holdfast holdfast = Holdfast.builder()
-                    .store(JdbcStore.on(database).withSchemaCreated())
+                    .store(JdbcStores.using(database).withSchemaCreated())
                     .connect()) {
                 Map<String, Shop> shops = new LinkedHashMap<>();
                 shops.put("lease lock and fence", new StockWithLeaseLock(holdfast, database));
