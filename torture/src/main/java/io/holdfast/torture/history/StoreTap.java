@@ -43,13 +43,13 @@ final class StoreTap implements StoreFactory {
             case "request" -> request(store, method, arguments);
             case "renew" -> {
                 List<TappedTicket> all =
-                        ((List<?>) arguments[0]).stream().map(TappedTicket::of).toList();
+                        ((List<?>) arguments[0]).stream().map(this::tapped).toList();
                 arguments[0] = all.stream().map(TappedTicket::inner).toList();
                 yield ask(store, method, arguments, all);
             }
-            case "extend", "downgrade" -> ask(store, method, arguments, TappedTicket.of(arguments[0]));
+            case "extend", "downgrade" -> ask(store, method, arguments, tapped(arguments[0]));
             case "release", "withdraw" -> {
-                TappedTicket tapped = TappedTicket.of(arguments[0]);
+                TappedTicket tapped = tapped(arguments[0]);
                 tapped.end();
                 yield ask(store, method, arguments, tapped);
             }
@@ -59,7 +59,7 @@ final class StoreTap implements StoreFactory {
 
     /** Whoever is refused, or not answered, has its ticket ended by the engine at once; the store is to see the same. */
     private @Nullable Object request(LockStore store, Method method, Object[] arguments) throws Throwable {
-        TappedTicket tapped = new TappedTicket((Ticket) arguments[0], recorder);
+        TappedTicket tapped = tapped(arguments[0]);
         try {
             Object refusal = ask(store, method, arguments, tapped);
             if (!Optional.empty().equals(refusal)) {
@@ -70,6 +70,10 @@ final class StoreTap implements StoreFactory {
             tapped.end();
             throw e;
         }
+    }
+
+    private TappedTicket tapped(Object ticket) {
+        return TappedTicket.of((Ticket) ticket, recorder);
     }
 
     private static @Nullable Object ask(LockStore store, Method method, Object[] arguments, TappedTicket tapped)

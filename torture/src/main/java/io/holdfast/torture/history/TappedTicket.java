@@ -40,7 +40,7 @@ final class TappedTicket implements Ticket.Listener {
     /** What a store has given: a ttl from a moment on. */
     private record Extent(Duration ttl, long baseNanos) {}
 
-    TappedTicket(Ticket outer, Recorder recorder) {
+    private TappedTicket(Ticket outer, Recorder recorder) {
         this.outer = outer;
         this.recorder = recorder;
         this.lastBegunNanos = System.nanoTime();
@@ -51,11 +51,9 @@ final class TappedTicket implements Ticket.Listener {
         outer.attach(this);
     }
 
-    /** What stands behind a ticket of the engine. */
-    static TappedTicket of(Object outer) {
-        return ((Ticket) outer)
-                .handle(TappedTicket.class)
-                .orElseThrow(() -> new IllegalArgumentException(outer + " was never asked for"));
+    /** What stands behind a ticket of the engine; made when it is first named, be it to withdraw one that was never asked for. */
+    static TappedTicket of(Ticket outer, Recorder recorder) {
+        return outer.handle(TappedTicket.class).orElseGet(() -> new TappedTicket(outer, recorder));
     }
 
     /** The ticket for the real store. */

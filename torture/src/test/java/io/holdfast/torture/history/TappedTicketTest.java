@@ -48,7 +48,7 @@ class TappedTicketTest {
     @BeforeEach
     void tap() {
         history = HistoryWriter.create(directory.resolve("w1" + HistoryReader.SUFFIX));
-        tapped = new TappedTicket(engines, new Recorder("w1", history));
+        tapped = TappedTicket.of(engines, new Recorder("w1", history));
         stores = tapped.inner();
     }
 
