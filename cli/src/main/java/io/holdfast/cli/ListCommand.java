@@ -82,7 +82,7 @@ final class ListCommand implements Callable<Integer>, StoreCommand {
                         name,
                         LockText.who(holder),
                         holder.demand().toString(),
-                        Long.toString(holder.token()),
+                        holder.token().map(token -> Long.toString(token)).orElse("-"),
                         LockText.age(holder.since()),
                         holder.timeLeft().map(LockText::span).orElse("-"),
                         waiting));

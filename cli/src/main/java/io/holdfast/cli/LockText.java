@@ -29,7 +29,8 @@ final class LockText {
     static void fields(JsonText json, LockView.Holder holder) {
         origin(json, holder.origin());
         demand(json, holder.demand());
-        json.token(holder.token()).instant("since", holder.since()).millis("timeLeftMillis", holder.timeLeft());
+        holder.token().ifPresent(json::token);
+        json.instant("since", holder.since()).millis("timeLeftMillis", holder.timeLeft());
         if (holder.isLingering()) {
             json.flag("lingering", true);
         }
@@ -68,6 +69,11 @@ final class LockText {
         return origin.map(who -> Names.visible(who.client() + " (host " + who.host() + ", pid " + who.pid()
                         + ", thread " + who.thread() + ")"))
                 .orElse("another program, which left no name");
+    }
+
+    /** To follow what is held; nothing of a foreign holder, which has no token. */
+    static String token(LockView.Holder holder) {
+        return holder.token().map(token -> ", token " + token).orElse("");
     }
 
     /** Who has the lock, and since when, or what else keeps it taken: to follow its name. */

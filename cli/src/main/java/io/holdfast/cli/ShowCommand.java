@@ -62,7 +62,7 @@ final class ShowCommand implements Callable<Integer>, StoreCommand {
     }
 
     private void print(LockView.Holder holder) {
-        String what = "    " + holder.demand() + ", token " + holder.token();
+        String what = "    " + holder.demand() + LockText.token(holder);
         if (holder.isLingering()) {
             output.print("  released by "
                     + holder.origin()

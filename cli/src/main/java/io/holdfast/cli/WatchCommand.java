@@ -10,6 +10,7 @@ import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
@@ -116,8 +117,8 @@ final class WatchCommand implements Callable<Integer>, StoreCommand {
         }
     }
 
-    private static boolean hasToken(LockView view, long token) {
-        return view.holders().stream().anyMatch(holder -> holder.token() == token);
+    private static boolean hasToken(LockView view, Optional<Long> token) {
+        return view.holders().stream().anyMatch(holder -> holder.token().equals(token));
     }
 
     private void tell(String event, String name, LockView.Holder holder) {
@@ -128,7 +129,7 @@ final class WatchCommand implements Callable<Integer>, StoreCommand {
             });
         } else {
             output.print(now() + "  " + Names.inTable(name) + "  " + event + " by " + LockText.who(holder) + ", "
-                    + holder.demand() + ", token " + holder.token());
+                    + holder.demand() + LockText.token(holder));
         }
     }
 

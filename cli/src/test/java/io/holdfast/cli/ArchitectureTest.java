@@ -20,6 +20,7 @@ import com.tngtech.archunit.lang.ConditionEvents;
 import com.tngtech.archunit.lang.SimpleConditionEvent;
 import io.holdfast.spi.StoreProvider;
 import java.time.Instant;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.ServiceLoader;
 import java.util.Set;
@@ -36,7 +37,12 @@ class ArchitectureTest {
 
     private static final String API = "io.holdfast";
     private static final String SPI = "io.holdfast.spi";
+    private static final String SUPPORT = SPI + ".support";
     private static final String ENGINE = "io.holdfast.internal";
+
+    /** The rooms of the engine: each enters only those that follow. What stands before them all may enter each. */
+    private static final List<String> ROOMS = List.of("lock", "acquire", "lease", "ticket", "work");
+
     private static final String COMMAND = "io.holdfast.cli";
     private static final String PROXY = "io.holdfast.proxy";
     private static final String SERVERS = "io.holdfast.servers";
@@ -54,6 +60,10 @@ class ArchitectureTest {
                 .collect(Collectors.toCollection(TreeSet::new));
     }
 
+    private static String[] storePackagesAndTheirRooms() {
+        return storePackages().stream().map(store -> store + "..").toArray(String[]::new);
+    }
+
     @Test
     void everyStoreOfTheFatJarIsLookedAt() {
         assertThat(storePackages()).contains("io.holdfast.memory", "io.holdfast.file", "io.holdfast.redis");
@@ -62,14 +72,12 @@ class ArchitectureTest {
 
     @Test
     void apiSpiAndEngineKnowNoStoreAndNoCommand() {
-        String[] above = storePackages().toArray(String[]::new);
-
         noClasses()
                 .that()
-                .resideInAnyPackage(API, SPI, ENGINE)
+                .resideInAnyPackage(API, SPI + "..", ENGINE + "..")
                 .should()
                 .dependOnClassesThat()
-                .resideInAnyPackage(above)
+                .resideInAnyPackage(storePackagesAndTheirRooms())
                 .check(CLASSES);
         noClasses()
                 .that()
@@ -84,10 +92,10 @@ class ArchitectureTest {
     void theSpiDoesNotKnowTheEngine() {
         noClasses()
                 .that()
-                .resideInAPackage(SPI)
+                .resideInAPackage(SPI + "..")
                 .should()
                 .dependOnClassesThat()
-                .resideInAPackage(ENGINE)
+                .resideInAPackage(ENGINE + "..")
                 .check(CLASSES);
     }
 
@@ -100,7 +108,37 @@ class ArchitectureTest {
                 .doNotHaveSimpleName("HoldfastBuilder")
                 .should()
                 .dependOnClassesThat()
-                .resideInAPackage(ENGINE)
+                .resideInAPackage(ENGINE + "..")
+                .check(CLASSES);
+    }
+
+    @Test
+    void everyRoomOfTheEngineHasItsPlaceInTheirOrder() {
+        Set<String> rooms = CLASSES.stream()
+                .map(JavaClass::getPackageName)
+                .filter(name -> name.startsWith(ENGINE + "."))
+                .map(name -> name.substring(ENGINE.length() + 1))
+                .collect(Collectors.toCollection(TreeSet::new));
+
+        assertThat(rooms).containsExactlyInAnyOrderElementsOf(ROOMS);
+    }
+
+    static List<String> rooms() {
+        return ROOMS;
+    }
+
+    @ParameterizedTest
+    @MethodSource("rooms")
+    void aRoomOfTheEngineEntersOnlyThoseBelowIt(String room) {
+        List<String> above = new ArrayList<>(List.of(ENGINE));
+        ROOMS.subList(0, ROOMS.indexOf(room)).forEach(upper -> above.add(ENGINE + "." + upper));
+
+        noClasses()
+                .that()
+                .resideInAPackage(ENGINE + "." + room)
+                .should()
+                .dependOnClassesThat()
+                .resideInAnyPackage(above.toArray(String[]::new))
                 .check(CLASSES);
     }
 
@@ -111,10 +149,10 @@ class ArchitectureTest {
                 .resideInAPackage(COMMAND)
                 .should()
                 .dependOnClassesThat()
-                .resideInAPackage(ENGINE)
+                .resideInAPackage(ENGINE + "..")
                 .orShould()
                 .dependOnClassesThat()
-                .resideInAnyPackage(storePackages().toArray(String[]::new))
+                .resideInAnyPackage(storePackagesAndTheirRooms())
                 .check(CLASSES);
     }
 
@@ -128,8 +166,8 @@ class ArchitectureTest {
                 .onlyDependOnClassesThat(are(describe(
                         "of the API, the SPI, its own or foreign",
                         used -> !used.getPackageName().startsWith(API)
-                                || Set.of(API, SPI, QUORUM).contains(used.getPackageName())
-                                || used.getPackageName().startsWith(store))))
+                                || Set.of(API, SPI, SUPPORT, QUORUM).contains(used.getPackageName())
+                                || isIn(store, used))))
                 .check(CLASSES);
     }
 
@@ -146,6 +184,17 @@ class ArchitectureTest {
                 .toList();
 
         assertThat(shown).hasSizeBetween(1, 2);
+    }
+
+    @ParameterizedTest
+    @MethodSource("storePackages")
+    void onlyAStoreEntersItsOwnRooms(String store) {
+        noClasses()
+                .that()
+                .resideOutsideOfPackage(store + "..")
+                .should()
+                .dependOnClassesThat(are(describe("in a sub-package of " + store, used -> isInRoomOf(store, used))))
+                .check(CLASSES);
     }
 
     /** On the class path of these tests for their own sake: the command is shipped without it. */
@@ -177,8 +226,11 @@ class ArchitectureTest {
     void publicSignaturesShowNothingInternal() {
         methods()
                 .that()
-                .areDeclaredInClassesThat()
-                .resideInAnyPackage(API, SPI)
+                .areDeclaredInClassesThat(are(describe(
+                        "of the API, the SPI or an entrance to a store",
+                        type -> type.getPackageName().equals(API)
+                                || isIn(SPI, type)
+                                || storePackages().contains(type.getPackageName()))))
                 .and()
                 .arePublic()
                 .and()
@@ -192,7 +244,7 @@ class ArchitectureTest {
     void theEngineReadsNoWallClock() {
         noClasses()
                 .that()
-                .resideInAPackage(ENGINE)
+                .resideInAPackage(ENGINE + "..")
                 .should()
                 .callMethod(System.class, "currentTimeMillis")
                 .orShould()
@@ -204,7 +256,7 @@ class ArchitectureTest {
     void nothingIsKeptInThreadLocals() {
         noClasses()
                 .that()
-                .resideInAnyPackage(API, SPI, ENGINE)
+                .resideInAnyPackage(API, SPI + "..", ENGINE + "..")
                 .should()
                 .dependOnClassesThat()
                 .areAssignableTo(ThreadLocal.class)
@@ -232,9 +284,19 @@ class ArchitectureTest {
                 .check(CLASSES);
     }
 
+    private static boolean isIn(String packageAndBelow, JavaClass type) {
+        return type.getPackageName().equals(packageAndBelow) || isInRoomOf(packageAndBelow, type);
+    }
+
+    private static boolean isInRoomOf(String packageAbove, JavaClass type) {
+        return type.getPackageName().startsWith(packageAbove + ".");
+    }
+
+    /** The engine, and what a store keeps in sub-packages. */
     private static ArchCondition<JavaMethod> showNothingInternal() {
-        DescribedPredicate<JavaClass> internal =
-                describe("internal", type -> type.getPackageName().startsWith(ENGINE));
+        Set<String> stores = storePackages();
+        DescribedPredicate<JavaClass> internal = describe(
+                "internal", type -> isIn(ENGINE, type) || stores.stream().anyMatch(store -> isInRoomOf(store, type)));
         return new ArchCondition<>("show nothing internal") {
             @Override
             public void check(JavaMethod method, ConditionEvents events) {

@@ -25,7 +25,7 @@ class BenchTest {
         Captured bench =
                 Captured.of("bench", "--scenario", "few", "--seconds", "0.5", "--json=" + json, "--html=" + html);
 
-        assertThat(bench.exitCode()).as(bench.err()).isZero();
+        assertThat(bench.exitCode()).as(bench.out() + bench.err()).isZero();
         assertThat(bench.out()).contains("memory:", "file:", "few clients", "queued", "polling");
         assertThat(bench.err()).contains("1 of 4");
         assertThat(Files.readString(html)).contains("<svg");

@@ -3,7 +3,10 @@ package io.holdfast.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.holdfast.Demand;
+import io.holdfast.LockView;
 import java.time.Duration;
+import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
@@ -41,6 +44,21 @@ class TextTest {
     @CsvSource({"PT0.05S, 0.0s", "PT3.29S, 3.2s", "PT4M10S, 4m10s", "PT2H5M, 2h05m", "PT76H, 3d4h", "PT-1S, 0.0s"})
     void writesSpansOfTime(Duration span, String expected) {
         assertThat(LockText.span(span)).isEqualTo(expected);
+    }
+
+    @Test
+    void saysNothingOfTheTokenOfAForeignHolder() {
+        LockView.Holder ours = holder(Optional.of(7_168L));
+        LockView.Holder foreign = holder(Optional.empty());
+
+        assertThat(LockText.token(ours)).isEqualTo(", token 7168");
+        assertThat(LockText.token(foreign)).isEmpty();
+        assertThat(JsonText.object(json -> LockText.fields(json, ours))).contains("\"token\":\"7168\"");
+        assertThat(JsonText.object(json -> LockText.fields(json, foreign))).doesNotContain("token");
+    }
+
+    private static LockView.Holder holder(Optional<Long> token) {
+        return new LockView.Holder(Optional.empty(), Demand.exclusive(), token, Optional.empty(), Optional.empty());
     }
 
     @Test

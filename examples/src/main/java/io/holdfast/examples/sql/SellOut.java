@@ -2,7 +2,7 @@ package io.holdfast.examples.sql;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.holdfast.Holdfast;
-import io.holdfast.jdbc.JdbcStore;
+import io.holdfast.jdbc.JdbcStores;
 import io.holdfast.jdbc.RecipeSchema;
 import java.util.LinkedHashMap;
 import java.util.Map;

@@ -7,7 +7,7 @@ import com.zaxxer.hikari.HikariDataSource;
 import io.holdfast.Holdfast;
 import io.holdfast.Idempotency;
 import io.holdfast.jdbc.JdbcIdempotency;
-import io.holdfast.jdbc.JdbcStore;
+import io.holdfast.jdbc.JdbcStores;
 import io.holdfast.jdbc.RecipeSchema;
 import io.holdfast.servers.MariaDbServer;
 import io.holdfast.servers.PostgresServer;

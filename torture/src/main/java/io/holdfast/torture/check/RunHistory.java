@@ -1,5 +1,6 @@
 package io.holdfast.torture.check;
 
+import io.holdfast.spi.Tokens;
 import io.holdfast.torture.history.Event;
 import io.holdfast.torture.history.Operation;
 import io.holdfast.torture.history.Phase;
@@ -13,8 +14,6 @@ import org.jspecify.annotations.Nullable;
 
 /** The events of a run, put together to acquisitions and requests per lock. */
 final class RunHistory {
-
-    private static final int LOCAL_BITS = 10;
 
     private final Rules rules;
     private final Map<String, LockHistory> locks = new TreeMap<>();
@@ -74,7 +73,7 @@ final class RunHistory {
         claim.add(event);
         Long token = event.token();
         if (event.operation() == Operation.GRANTED && token != null) {
-            grants.put(new GrantKey(event.process(), lock, token >> LOCAL_BITS), claim);
+            grants.put(new GrantKey(event.process(), lock, Tokens.ofStore(token)), claim);
         }
     }
 
@@ -100,7 +99,7 @@ final class RunHistory {
     }
 
     private @Nullable Claim grantOf(String process, String lock, long token) {
-        return grants.get(new GrantKey(process, lock, token >> LOCAL_BITS));
+        return grants.get(new GrantKey(process, lock, Tokens.ofStore(token)));
     }
 
     /** What the events say about one lock. */

@@ -4,7 +4,7 @@ package io.holdfast.torture.history;
 public enum Operation {
     /**
      * A call of acquire. Invoke: demand. Ok: token, and the acquisition holds the lock. Fail: nothing is held (refused, timed
-     * out, cancelled, interrupted). Unknown: the call failed in a way that leaves it open.
+     * out, cancelled, interrupted, client closed). Unknown: the call failed in a way that leaves it open.
      */
     ACQUIRE,
     /** The program gave the waiting acquisition up: cancel, interrupt or close. One event, {@link Phase#INVOKE}. */

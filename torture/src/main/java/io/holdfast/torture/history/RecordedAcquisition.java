@@ -1,5 +1,6 @@
 package io.holdfast.torture.history;
 
+import io.holdfast.ClientClosedException;
 import io.holdfast.Lease;
 import io.holdfast.StoreUnavailableException;
 import java.util.Optional;
@@ -35,7 +36,7 @@ public final class RecordedAcquisition {
         Optional<Lease> lease;
         try {
             lease = call.acquire();
-        } catch (InterruptedException | CancellationException | StoreUnavailableException e) {
+        } catch (InterruptedException | CancellationException | ClientClosedException | StoreUnavailableException e) {
             recorder.write(outcome(Phase.FAIL).detail(e.toString()));
             throw e;
         } catch (Exception | Error e) {

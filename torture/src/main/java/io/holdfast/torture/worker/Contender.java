@@ -13,6 +13,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.Random;
+import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -68,9 +69,8 @@ final class Contender implements Runnable {
         Optional<RecordedLease> lease = Optional.empty();
         try {
             lease = acquire(session, demand);
-        } catch (LockException | InterruptedException | IllegalStateException e) {
-            // Trouble is what this is about; the history has it. A closed client, or a cancelled future, is an
-            // IllegalStateException.
+        } catch (LockException | InterruptedException | CancellationException e) {
+            // Trouble is what this is about; the history has it.
             say("idle");
             TimeUnit.MILLISECONDS.sleep(20 + random.nextInt(150));
         }

@@ -3,13 +3,11 @@ package io.holdfast.torture.mutant;
 import io.holdfast.Demand;
 import io.holdfast.LockView;
 import io.holdfast.spi.Admission;
-import io.holdfast.spi.Answer;
-import io.holdfast.spi.Grant;
+import io.holdfast.spi.LockStore.Mode;
 import io.holdfast.spi.OwnerId;
-import io.holdfast.spi.Request;
 import io.holdfast.spi.StoreFactory;
 import io.holdfast.spi.Ticket;
-import io.holdfast.spi.TicketListener;
+import io.holdfast.spi.Tokens;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -20,7 +18,6 @@ import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The server side of a small store for one lock: a line of holders and waiters, correct but for one flaw. Clients reach it over
@@ -49,45 +46,50 @@ final class FlawedStore implements AutoCloseable {
         return context -> new FlawedStoreClient(this, wire, flaw);
     }
 
-    Answer attempt(Request request, long sentNanos) {
+    /** The token of its grant; empty if it was refused, or waits in line. */
+    Optional<Long> request(Ticket ticket, Mode mode) {
         return step(() -> {
-            if (!admits(request.demand())) {
-                return new Answer.Refused("it is taken");
-            }
-            Place place = new Place(request, null, sentNanos);
-            line.add(place);
-            return new Answer.Granted(grant(place));
-        });
-    }
-
-    Answer enqueue(Request request, TicketListener listener, long sentNanos) {
-        return step(() -> {
-            Place place = new Place(request, listener, sentNanos);
-            if (admits(request.demand())) {
+            Place place = new Place(ticket);
+            if (admits(ticket.demand())) {
                 line.add(place);
-                return new Answer.Granted(grant(place));
+                return Optional.of(grant(place));
             }
-            if (flaw == Flaw.WAITER_FORGOTTEN && forgotten.isEmpty()) {
-                forgotten.add(request.owner());
-            } else {
-                line.add(flaw == Flaw.LAST_COME_FIRST_SERVED ? holders() : line.size(), place);
+            if (mode == Mode.QUEUE) {
+                queue(place);
             }
-            return new Answer.Queued(new Ticket(request, request.ttl(), sentNanos));
+            return Optional.empty();
         });
     }
 
-    /** Whether it is kept. */
-    boolean renew(Request request, Duration ttl, long sentNanos) {
+    private void queue(Place place) {
+        if (flaw == Flaw.WAITER_FORGOTTEN && forgotten.isEmpty()) {
+            forgotten.add(place.ticket.owner());
+        } else {
+            line.add(flaw == Flaw.LAST_COME_FIRST_SERVED ? holders() : line.size(), place);
+        }
+    }
+
+    /** What has become of a ticket by the time it is renewed. */
+    enum Renewed {
+        WAITING,
+        HELD,
+        GONE
+    }
+
+    Renewed renew(Ticket ticket, Duration ttl) {
         return step(() -> {
-            Optional<Place> found = find(request.owner());
+            Optional<Place> found = find(ticket.owner());
             if (flaw == Flaw.RENEWAL_WITHOUT_OWNER_CHECK && found.isEmpty() && !line.isEmpty()) {
-                Place taken = new Place(request, null, sentNanos);
+                Place taken = new Place(ticket);
                 taken.token = line.get(0).token;
                 line.set(0, taken);
-                return true;
+                return Renewed.HELD;
             }
-            found.ifPresent(place -> place.extend(ttl, sentNanos));
-            return found.isPresent() || forgotten.contains(request.owner());
+            if (found.isEmpty()) {
+                return forgotten.contains(ticket.owner()) ? Renewed.WAITING : Renewed.GONE;
+            }
+            found.get().extend(ttl);
+            return found.get().isHolder() ? Renewed.HELD : Renewed.WAITING;
         });
     }
 
@@ -105,7 +107,7 @@ final class FlawedStore implements AutoCloseable {
     boolean withdraw(OwnerId owner) {
         boolean withdrawn = step(() -> {
             if (flaw == Flaw.TICKETS_LEFT_BEHIND) {
-                line.replaceAll(place -> place.isOf(owner) ? new Place(place.request, null, place.heardNanos) : place);
+                find(owner).ifPresent(Place::abandon);
                 return true;
             }
             return line.removeIf(place -> place.isOf(owner));
@@ -140,10 +142,10 @@ final class FlawedStore implements AutoCloseable {
             List<LockView.Holder> holders = new ArrayList<>();
             List<LockView.Waiter> waiters = new ArrayList<>();
             for (Place place : line) {
-                Demand demand = place.request.demand();
+                Demand demand = place.ticket.demand();
                 if (place.isHolder()) {
                     holders.add(new LockView.Holder(
-                            Optional.empty(), demand, place.token << 10, Optional.empty(), Optional.empty()));
+                            Optional.empty(), demand, Optional.of(place.token), Optional.empty(), Optional.empty()));
                 } else {
                     waiters.add(new LockView.Waiter(Optional.empty(), demand, Optional.empty()));
                 }
@@ -177,13 +179,12 @@ final class FlawedStore implements AutoCloseable {
         line.removeIf(place -> place.expiresNanos - now <= 0);
         Admission admission = new Admission();
         for (Place place : line) {
-            if (!admission.admit(admitted(place.request.demand()))) {
+            if (!admission.admit(admitted(place.ticket.demand()))) {
                 return;
             }
-            TicketListener listener = place.listener;
-            if (!place.isHolder() && listener != null) {
-                Grant grant = grant(place);
-                pushes.add(() -> listener.granted(grant));
+            if (!place.isHolder() && !place.abandoned) {
+                long token = grant(place);
+                pushes.add(() -> place.ticket.granted(token));
             }
         }
     }
@@ -194,7 +195,7 @@ final class FlawedStore implements AutoCloseable {
             return true;
         }
         Admission admission = new Admission();
-        return line.stream().allMatch(place -> admission.admit(admitted(place.request.demand())))
+        return line.stream().allMatch(place -> admission.admit(admitted(place.ticket.demand())))
                 && admission.admit(admitted(newcomer));
     }
 
@@ -204,11 +205,11 @@ final class FlawedStore implements AutoCloseable {
                 : demand;
     }
 
-    private Grant grant(Place place) {
-        boolean sharesToken = flaw == Flaw.ONE_TOKEN_FOR_ALL_READERS && place.request.demand() instanceof Demand.Shared;
+    private long grant(Place place) {
+        boolean sharesToken = flaw == Flaw.ONE_TOKEN_FOR_ALL_READERS && place.ticket.demand() instanceof Demand.Shared;
         place.token = sharesToken && lastToken > 0 ? lastToken : ++lastToken;
-        place.expiresNanos = System.nanoTime() + place.ttl(place.request.ttl());
-        return new Grant(place.request, place.token, place.request.ttl(), place.heardNanos);
+        place.expiresNanos = System.nanoTime() + place.ttl(place.ticket.ttl());
+        return place.token;
     }
 
     private int holders() {
@@ -222,30 +223,31 @@ final class FlawedStore implements AutoCloseable {
     /** One holder or waiter. */
     private final class Place {
 
-        private final Request request;
-        private final @Nullable TicketListener listener;
-        private long token;
-        private long heardNanos;
+        private final Ticket ticket;
+        private long token = Tokens.NONE;
         private long expiresNanos;
+        /** Its owner has withdrawn it, so it is never granted. */
+        private boolean abandoned;
 
-        Place(Request request, @Nullable TicketListener listener, long sentNanos) {
-            this.request = request;
-            this.listener = listener;
-            this.heardNanos = sentNanos;
-            this.expiresNanos = System.nanoTime() + ttl(request.ttl());
+        Place(Ticket ticket) {
+            this.ticket = ticket;
+            this.expiresNanos = System.nanoTime() + ttl(ticket.ttl());
         }
 
         boolean isHolder() {
-            return token > 0;
+            return token != Tokens.NONE;
         }
 
         boolean isOf(OwnerId owner) {
-            return request.owner().equals(owner);
+            return ticket.owner().equals(owner);
         }
 
-        void extend(Duration ttl, long sentNanos) {
-            heardNanos = sentNanos;
+        void extend(Duration ttl) {
             expiresNanos = Math.max(expiresNanos, System.nanoTime() + ttl(ttl));
+        }
+
+        void abandon() {
+            abandoned = true;
         }
 
         long ttl(Duration asked) {

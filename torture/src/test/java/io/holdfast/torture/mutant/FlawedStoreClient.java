@@ -2,23 +2,22 @@ package io.holdfast.torture.mutant;
 
 import io.holdfast.LockException;
 import io.holdfast.LockView;
-import io.holdfast.spi.Answer;
+import io.holdfast.LossReason;
 import io.holdfast.spi.Deadline;
-import io.holdfast.spi.Grant;
-import io.holdfast.spi.QueueingStore;
+import io.holdfast.spi.LockStore;
+import io.holdfast.spi.Refusal;
 import io.holdfast.spi.ReleaseAnswer;
-import io.holdfast.spi.RenewalAnswer;
-import io.holdfast.spi.RenewalRequest;
-import io.holdfast.spi.Request;
 import io.holdfast.spi.StoreTraits;
-import io.holdfast.spi.TicketListener;
+import io.holdfast.spi.Ticket;
 import io.holdfast.spi.Withdrawal;
+import io.holdfast.torture.mutant.FlawedStore.Renewed;
 import io.holdfast.torture.mutant.Wire.Message;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 
 /** The client side of a {@link FlawedStore}. */
-final class FlawedStoreClient implements QueueingStore {
+final class FlawedStoreClient implements LockStore {
 
     private final FlawedStore server;
     private final Wire wire;
@@ -36,55 +35,62 @@ final class FlawedStoreClient implements QueueingStore {
     }
 
     @Override
-    public Answer attempt(Request request, Deadline deadline) {
+    public Optional<Refusal> request(Ticket ticket, Mode mode, Deadline deadline) {
         long sent = System.nanoTime();
-        return counted(wire.pass(Message.ASK, () -> server.attempt(request, sent)));
-    }
-
-    @Override
-    public Answer enqueue(Request request, TicketListener listener, Deadline deadline) {
-        long sent = System.nanoTime();
-        return counted(wire.pass(Message.ASK, () -> server.enqueue(request, listener, sent)));
-    }
-
-    private Answer counted(Answer answer) {
-        if (flaw == Flaw.DEADLINE_FROM_THE_REPLY && answer instanceof Answer.Granted granted) {
-            Grant grant = granted.grant();
-            return new Answer.Granted(new Grant(grant.request(), grant.token(), grant.ttl(), System.nanoTime()));
+        Optional<Long> token = wire.pass(Message.ASK, () -> server.request(ticket, mode));
+        if (token.isPresent()) {
+            long base = flaw == Flaw.DEADLINE_FROM_THE_REPLY ? System.nanoTime() : sent;
+            ticket.granted(token.get(), ticket.ttl(), base);
+            return Optional.empty();
         }
-        return answer;
+        if (mode == Mode.TRY) {
+            return Optional.of(new Refusal("it is taken"));
+        }
+        ticket.waiting(ticket.ttl(), sent);
+        return Optional.empty();
     }
 
     @Override
-    public List<RenewalAnswer> renew(List<RenewalRequest> renewals, Deadline deadline) {
-        return renewals.stream().map(this::renew).toList();
+    public void renew(List<Ticket> tickets, Deadline deadline) {
+        tickets.forEach(ticket -> {
+            try {
+                extend(ticket, ticket.ttl(), deadline);
+            } catch (LockException e) {
+                ticket.failing(e);
+            }
+        });
     }
 
-    private RenewalAnswer renew(RenewalRequest renewal) {
+    @Override
+    public void extend(Ticket ticket, Duration ttl, Deadline deadline) {
         long sent = System.nanoTime();
+        switch (renewed(ticket, ttl)) {
+            case WAITING -> ticket.waiting(ttl, sent);
+            case HELD -> ticket.extended(ttl, sent);
+            case GONE -> ticket.gone(LossReason.GONE, "the store does not know it");
+        }
+    }
+
+    private Renewed renewed(Ticket ticket, Duration ttl) {
         try {
-            boolean kept =
-                    wire.pass(Message.RENEW, () -> server.renew(renewal.claim().request(), renewal.ttl(), sent));
-            return kept
-                    ? new RenewalAnswer.Extended(sent, renewal.ttl())
-                    : new RenewalAnswer.Gone("the store does not know it");
+            return wire.pass(Message.RENEW, () -> server.renew(ticket, ttl));
         } catch (LockException e) {
-            return flaw == Flaw.RENEWAL_COUNTED_WITHOUT_REPLY
-                    ? new RenewalAnswer.Extended(sent, renewal.ttl())
-                    : new RenewalAnswer.Unsettled(e);
+            if (flaw == Flaw.RENEWAL_COUNTED_WITHOUT_REPLY) {
+                return Renewed.HELD;
+            }
+            throw e;
         }
     }
 
     @Override
-    public ReleaseAnswer release(Grant grant, Duration linger, Deadline deadline) {
-        boolean held =
-                wire.pass(Message.RELEASE, () -> server.release(grant.request().owner()));
+    public ReleaseAnswer release(Ticket ticket, Duration linger, Deadline deadline) {
+        boolean held = wire.pass(Message.RELEASE, () -> server.release(ticket.owner()));
         return held ? ReleaseAnswer.RELEASED : ReleaseAnswer.NOT_HELD;
     }
 
     @Override
-    public Withdrawal withdraw(Request request, Deadline deadline) {
-        boolean removed = wire.pass(Message.WITHDRAW, () -> server.withdraw(request.owner()));
+    public Withdrawal withdraw(Ticket ticket, Deadline deadline) {
+        boolean removed = wire.pass(Message.WITHDRAW, () -> server.withdraw(ticket.owner()));
         return removed ? Withdrawal.REMOVED : Withdrawal.NOT_FOUND;
     }
 
@@ -94,9 +100,12 @@ final class FlawedStoreClient implements QueueingStore {
     }
 
     @Override
-    public List<LockView> views(String prefix, Deadline deadline) {
-        return List.of(server.view(Stage.LOCK));
+    public Page views(String prefix, Optional<String> after, int limit, Deadline deadline) {
+        return new Page(List.of(server.view(Stage.LOCK)), Optional.empty());
     }
+
+    @Override
+    public void ping(Deadline deadline) {}
 
     @Override
     public void close() {}

@@ -34,7 +34,7 @@ record Micro(List<Run> runs) {
 
     private static Run run(Map<?, ?> run) {
         Map<?, ?> metric = (Map<?, ?>) run.get("primaryMetric");
-        String name = ((String) run.get("benchmark")).replaceFirst("io\\.holdfast\\.[a-z]+\\.", "");
+        String name = ((String) run.get("benchmark")).replaceFirst("io\\.holdfast\\.[a-z.]+\\.", "");
         String parameters = run.get("params") instanceof Map<?, ?> named
                 ? named.entrySet().stream()
                         .map(parameter -> parameter.getKey() + " " + parameter.getValue())

@@ -1,4 +1,4 @@
-package io.holdfast.internal;
+package io.holdfast.internal.acquire;
 
 import io.holdfast.Demand;
 import io.holdfast.spi.TimeSource;
@@ -87,6 +87,9 @@ public class GateBenchmark {
         void wake() {
             LockSupport.unpark(thread);
         }
+
+        @Override
+        void letGo(Object handedOver) {}
 
         @Override
         boolean accepts(Object warm) {
