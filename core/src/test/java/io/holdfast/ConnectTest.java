@@ -68,9 +68,9 @@ class ConnectTest {
         holdfast.close();
         holdfast.close();
 
-        assertThatExceptionOfType(IllegalStateException.class)
+        assertThatExceptionOfType(ClientClosedException.class)
                 .isThrownBy(lock::tryAcquire)
                 .withMessageContaining("'gone'");
-        assertThatExceptionOfType(IllegalStateException.class).isThrownBy(() -> holdfast.lock("y"));
+        assertThatExceptionOfType(ClientClosedException.class).isThrownBy(() -> holdfast.lock("y"));
     }
 }

@@ -1,4 +1,4 @@
-package io.holdfast.internal;
+package io.holdfast.internal.acquire;
 
 import io.holdfast.Demand;
 import io.holdfast.spi.TimeSource;
@@ -71,7 +71,7 @@ public class GateModelTest {
         }
     }
 
-    /** Joins the line and gives up at once unless it is inside by then. */
+    /** Joins the queue and gives up at once unless it is inside by then. */
     @Operation
     public void giveUp() {
         Visitor visitor = new Visitor(Demand.exclusive());
@@ -121,6 +121,9 @@ public class GateModelTest {
         boolean accepts(Warm warm) {
             return true;
         }
+
+        @Override
+        void letGo(Warm handedOver) {}
     }
 
     private static final class Warm {}

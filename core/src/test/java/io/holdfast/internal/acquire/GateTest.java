@@ -1,4 +1,4 @@
-package io.holdfast.internal;
+package io.holdfast.internal.acquire;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -39,7 +39,7 @@ class GateTest {
     }
 
     @Test
-    void newcomersMayWalkInAgainOnceTheLineWasEmpty() {
+    void newcomersMayWalkInAgainOnceTheQueueWasEmpty() {
         Visitor first = inside();
         Visitor starving = waiting();
         Visitor overtaking = overtake(first);
@@ -129,5 +129,8 @@ class GateTest {
         boolean accepts(Object warm) {
             return false;
         }
+
+        @Override
+        void letGo(Object handedOver) {}
     }
 }

@@ -4,20 +4,16 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.holdfast.memory.MemoryStore;
-import io.holdfast.spi.Answer;
 import io.holdfast.spi.Deadline;
-import io.holdfast.spi.Grant;
+import io.holdfast.spi.HintingStore;
 import io.holdfast.spi.LockStore;
+import io.holdfast.spi.Refusal;
 import io.holdfast.spi.ReleaseAnswer;
-import io.holdfast.spi.RenewalAnswer;
-import io.holdfast.spi.RenewalRequest;
-import io.holdfast.spi.Request;
-import io.holdfast.spi.RingingStore;
 import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.StoreTraits;
+import io.holdfast.spi.Ticket;
 import io.holdfast.spi.Withdrawal;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -28,57 +24,61 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
-@DisplayName("Waiting at a store that rings")
-class RingingTest {
+@DisplayName("Waiting at a store that hints")
+class HintsTest {
 
-    /** The memory store without its queue, asked once an hour unless the test rings. */
-    private static final class RingingMemory implements RingingStore {
+    /** The memory store without its queue, asked once an hour unless the test hints. */
+    private static final class HintingMemory implements HintingStore {
 
         private final List<String> story = new CopyOnWriteArrayList<>();
-        private final List<Runnable> rings = new CopyOnWriteArrayList<>();
+        private final List<Runnable> hints = new CopyOnWriteArrayList<>();
         private final LockStore inner;
         private volatile @Nullable Duration holderTimeLeft;
         private volatile @Nullable Duration askAgain;
 
-        RingingMemory(StoreContext context) {
-            this.inner = MemoryStore.named("ringing").open(context);
+        HintingMemory(StoreContext context) {
+            this.inner = MemoryStore.named("hinting").open(context);
         }
 
         @Override
         public StoreTraits traits() {
-            return inner.traits().withPoll(Waiting.poll().every(Duration.ofHours(1)));
+            return inner.traits().withoutQueue().withPoll(Waiting.poll().every(Duration.ofHours(1)));
         }
 
         @Override
-        public Answer attempt(Request request, Deadline deadline) {
-            Answer answer = inner.attempt(request, deadline);
-            story.add(answer instanceof Answer.Granted ? "granted" : "refused");
-            return answer instanceof Answer.Refused refusal
-                    ? new Answer.Refused(
-                            Optional.ofNullable(holderTimeLeft), Optional.ofNullable(askAgain), refusal.reason())
-                    : answer;
+        public Optional<Refusal> request(Ticket ticket, Mode mode, Deadline deadline) {
+            assertThat(mode).isEqualTo(Mode.TRY);
+            Optional<Refusal> refusal = inner.request(ticket, mode, deadline);
+            story.add(refusal.isPresent() ? "refused" : "granted");
+            return refusal.map(taken ->
+                    new Refusal(Optional.ofNullable(holderTimeLeft), Optional.ofNullable(askAgain), taken.reason()));
         }
 
         @Override
-        public Bell listen(String name, Demand demand, Runnable ring) {
+        public Hints listen(String name, Demand demand, Runnable hint) {
             story.add("listens");
-            rings.add(ring);
-            return () -> rings.remove(ring);
+            hints.add(hint);
+            return () -> hints.remove(hint);
         }
 
         @Override
-        public ReleaseAnswer release(Grant grant, Duration linger, Deadline deadline) {
-            return inner.release(grant, linger, deadline);
+        public ReleaseAnswer release(Ticket ticket, Duration linger, Deadline deadline) {
+            return inner.release(ticket, linger, deadline);
         }
 
         @Override
-        public List<RenewalAnswer> renew(List<RenewalRequest> renewals, Deadline deadline) {
-            return inner.renew(renewals, deadline);
+        public void renew(List<Ticket> tickets, Deadline deadline) {
+            inner.renew(tickets, deadline);
         }
 
         @Override
-        public Withdrawal withdraw(Request request, Deadline deadline) {
-            return inner.withdraw(request, deadline);
+        public void extend(Ticket ticket, Duration ttl, Deadline deadline) {
+            inner.extend(ticket, ttl, deadline);
+        }
+
+        @Override
+        public Withdrawal withdraw(Ticket ticket, Deadline deadline) {
+            return inner.withdraw(ticket, deadline);
         }
 
         @Override
@@ -87,8 +87,13 @@ class RingingTest {
         }
 
         @Override
-        public List<LockView> views(String prefix, Deadline deadline) {
-            return new ArrayList<>(inner.views(prefix, deadline));
+        public Page views(String prefix, Optional<String> after, int limit, Deadline deadline) {
+            return inner.views(prefix, after, limit, deadline);
+        }
+
+        @Override
+        public void ping(Deadline deadline) {
+            inner.ping(deadline);
         }
 
         @Override
@@ -97,15 +102,15 @@ class RingingTest {
         }
     }
 
-    private final CompletableFuture<RingingMemory> opened = new CompletableFuture<>();
-    private final Holdfast other = Holdfast.connect("memory:ringing");
+    private final CompletableFuture<HintingMemory> opened = new CompletableFuture<>();
+    private final Holdfast other = Holdfast.connect("memory:hinting");
     private final Holdfast client = Holdfast.builder()
             .store(context -> {
-                opened.complete(new RingingMemory(context));
+                opened.complete(new HintingMemory(context));
                 return opened.join();
             })
             .connect();
-    private final RingingMemory store = opened.join();
+    private final HintingMemory store = opened.join();
 
     @AfterEach
     void close() {
@@ -114,17 +119,17 @@ class RingingTest {
     }
 
     @Test
-    void asksAgainWhenItRings() throws Exception {
+    void asksAgainWhenItHints() throws Exception {
         Lease held = other.lock("door").acquire();
         Background<Lease> waiting = Background.run(client.lock("door")::acquire);
         await().untilAsserted(() -> assertThat(store.story).containsExactly("listens", "refused"));
 
         held.release();
-        store.rings.forEach(Runnable::run);
+        store.hints.forEach(Runnable::run);
 
         waiting.get(30, TimeUnit.SECONDS).release();
         assertThat(store.story).containsExactly("listens", "refused", "granted");
-        assertThat(store.rings).as("who has it need not listen").isEmpty();
+        assertThat(store.hints).as("who has it need not listen").isEmpty();
     }
 
     @Test

@@ -1,4 +1,4 @@
-package io.holdfast.internal;
+package io.holdfast.internal.lease;
 
 import io.holdfast.Loss;
 import io.holdfast.LossReason;
