@@ -16,6 +16,7 @@ import io.holdfast.etcd.internal.wire.AuthGrpc;
 import io.holdfast.etcd.internal.wire.AuthenticateRequest;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.StoreContext;
+import io.holdfast.spi.support.Uninterruptibly;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -105,14 +106,9 @@ final class EtcdClient implements AutoCloseable {
     <Q, R> CompletableFuture<R> callAsync(MethodDescriptor<Q, R> method, Q request) {
         Duration timeout = settings.timeout();
         if (settings.login().isPresent()) {
-            try {
-                return CompletableFuture.supplyAsync(
-                        () -> call(method, request, Repeat.NEVER, Deadline.after(context.time(), timeout)),
-                        context.background());
-            } catch (RuntimeException | Error e) {
-                Status status = Status.UNAVAILABLE.withDescription("the client takes no more tasks: " + e);
-                return CompletableFuture.failedFuture(RpcFailure.of(status.withCause(e), false));
-            }
+            return CompletableFuture.supplyAsync(
+                    () -> call(method, request, Repeat.NEVER, Deadline.after(context.time(), timeout)),
+                    context.background());
         }
         return start(method, request, timeout.toNanos());
     }
@@ -165,7 +161,7 @@ final class EtcdClient implements AutoCloseable {
             }
         }
         String why = last == null ? "no time left" : String.valueOf(last.getMessage());
-        throw RpcFailure.of(Status.UNAVAILABLE.withDescription("cannot log in: " + why), false);
+        throw RpcFailure.unavailable("cannot log in: " + why);
     }
 
     /** Whatever happens is told by the future. */
@@ -210,47 +206,24 @@ final class EtcdClient implements AutoCloseable {
         return answer;
     }
 
-    /** Takes a lock, deaf to interrupts, which stay pending. False if the deadline came first. */
+    /** Takes a lock, whatever interrupts. False if the deadline came first. */
     static boolean lock(ReentrantLock lock, Deadline deadline) {
-        boolean interrupted = false;
-        try {
-            while (true) {
-                try {
-                    return lock.tryLock(deadline.remainingNanos(), TimeUnit.NANOSECONDS);
-                } catch (InterruptedException e) {
-                    interrupted = true;
-                }
-            }
-        } finally {
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
-        }
+        return Uninterruptibly.await(deadline, lock::tryLock);
     }
 
-    /** Does not react to interrupts: the deadline is near, and the request is on its way. */
-    private static <R> R await(CompletableFuture<R> answer, long budgetNanos) {
-        boolean interrupted = false;
-        long endNanos = System.nanoTime() + budgetNanos + GRACE_NANOS;
-        try {
-            while (true) {
-                try {
-                    return answer.get(endNanos - System.nanoTime(), TimeUnit.NANOSECONDS);
-                } catch (InterruptedException e) {
-                    interrupted = true;
-                } catch (TimeoutException e) {
-                    throw RpcFailure.of(Status.DEADLINE_EXCEEDED.withDescription("no answer"), true);
-                } catch (ExecutionException e) {
-                    throw e.getCause() instanceof RpcFailure failure
-                            ? failure
-                            : RpcFailure.of(Status.fromThrowable(e.getCause()), true);
-                }
+    private <R> R await(CompletableFuture<R> answer, long budgetNanos) {
+        Deadline limit = Deadline.after(context.time(), Duration.ofNanos(budgetNanos + GRACE_NANOS));
+        return Uninterruptibly.await(limit, (time, unit) -> {
+            try {
+                return answer.get(time, unit);
+            } catch (TimeoutException e) {
+                throw RpcFailure.of(Status.DEADLINE_EXCEEDED.withDescription("no answer"), true);
+            } catch (ExecutionException e) {
+                throw e.getCause() instanceof RpcFailure failure
+                        ? failure
+                        : RpcFailure.of(Status.fromThrowable(e.getCause()), true);
             }
-        } finally {
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
-        }
+        });
     }
 
     @Override

@@ -1,8 +1,7 @@
 package io.holdfast.etcd;
 
 import com.google.protobuf.ByteString;
-import java.net.URLDecoder;
-import java.nio.charset.StandardCharsets;
+import io.holdfast.spi.support.PercentEncoding;
 import java.util.Optional;
 
 /**
@@ -16,6 +15,9 @@ import java.util.Optional;
 final class Keys {
 
     private static final String SESSIONS = "%session/";
+    private static final PercentEncoding NAMES = new PercentEncoding(c -> c != '/');
+
+    private static final ByteString ZERO = ByteString.copyFrom(new byte[1]);
 
     private final String prefix;
 
@@ -25,11 +27,11 @@ final class Keys {
 
     /** The start of all keys of a lock. */
     ByteString line(String name) {
-        return ByteString.copyFromUtf8(prefix + encode(name) + "/");
+        return ByteString.copyFromUtf8(prefix + NAMES.encode(name) + "/");
     }
 
     ByteString ticket(String name, String id) {
-        return ByteString.copyFromUtf8(prefix + encode(name) + "/" + id);
+        return ByteString.copyFromUtf8(prefix + NAMES.encode(name) + "/" + id);
     }
 
     ByteString session(long lease) {
@@ -38,7 +40,7 @@ final class Keys {
 
     /** The start of all keys of locks whose name begins so. */
     ByteString namesBeginningWith(String namePrefix) {
-        return ByteString.copyFromUtf8(prefix + encode(namePrefix));
+        return ByteString.copyFromUtf8(prefix + NAMES.encode(namePrefix));
     }
 
     /** The name of the lock a ticket's key belongs to; empty for keys that are no tickets. */
@@ -48,7 +50,17 @@ final class Keys {
         if (!text.startsWith(prefix) || end <= prefix.length() || text.startsWith(SESSIONS, prefix.length())) {
             return Optional.empty();
         }
-        return decode(text.substring(prefix.length(), end));
+        return NAMES.decode(text.substring(prefix.length(), end));
+    }
+
+    /** etcd wants a key to begin a range with: a zero byte is the first there can be. */
+    static ByteString orFirst(ByteString start) {
+        return start.isEmpty() ? ZERO : start;
+    }
+
+    /** The key right behind that one. */
+    static ByteString after(ByteString key) {
+        return key.concat(ZERO);
     }
 
     /** The first key behind all keys that begin so. */
@@ -61,18 +73,6 @@ final class Keys {
             }
         }
         // Nothing is behind: etcd reads a single zero byte as "to the end".
-        return ByteString.copyFrom(new byte[1]);
-    }
-
-    private static String encode(String name) {
-        return name.replace("%", "%25").replace("/", "%2F");
-    }
-
-    private static Optional<String> decode(String encoded) {
-        try {
-            return Optional.of(URLDecoder.decode(encoded.replace("+", "%2B"), StandardCharsets.UTF_8));
-        } catch (IllegalArgumentException e) {
-            return Optional.empty();
-        }
+        return ZERO;
     }
 }

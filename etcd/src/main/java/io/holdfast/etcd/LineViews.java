@@ -12,20 +12,18 @@ import io.holdfast.etcd.internal.wire.RangeRequest;
 import io.holdfast.etcd.internal.wire.RangeResponse;
 import io.holdfast.spi.Admission;
 import io.holdfast.spi.Deadline;
+import io.holdfast.spi.LockStore.Page;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.TreeMap;
 
-/** Shows lines to people. Thread-safe. */
+/** Shows queues to people. Thread-safe. */
 final class LineViews {
-
-    /** What a view's token is to a store's. */
-    private static final long LOCAL_TOKENS = 1024;
 
     private static final int KEYS_AT_ONCE = 1000;
 
@@ -40,27 +38,15 @@ final class LineViews {
         this.keys = keys;
     }
 
-    /** Why a try was refused. */
-    static String reason(List<KeyValue> ahead) {
-        if (ahead.isEmpty()) {
-            return "taken";
-        }
-        KeyValue first = ahead.get(0);
-        return TicketNote.of(first.getValue())
-                .origin()
-                .map(origin -> "held by " + origin)
-                .orElse("held by another client's key " + first.getKey().toStringUtf8());
-    }
-
     LockView view(String name, Deadline deadline) {
-        return view(name, line(name, deadline), new HashMap<>(), deadline);
+        return view(name, queue(name, deadline), new HashMap<>(), deadline);
     }
 
     /** The tickets that hold a lock, in order. */
     List<KeyValue> holders(String name, Deadline deadline) {
         Admission admission = new Admission();
         List<KeyValue> holders = new ArrayList<>();
-        for (KeyValue ticket : line(name, deadline)) {
+        for (KeyValue ticket : queue(name, deadline)) {
             if (!admission.admit(TicketNote.of(ticket.getValue()).demand())) {
                 break;
             }
@@ -69,60 +55,71 @@ final class LineViews {
         return holders;
     }
 
-    List<LockView> views(String namePrefix, Deadline deadline) {
-        Map<String, List<KeyValue>> lines = new TreeMap<>();
+    /**
+     * All keys of a lock lie together, so a page reads from its first lock on until it has seen the one behind its last. Where the
+     * next page begins is said by the name of the last lock.
+     */
+    Page views(String namePrefix, Optional<String> after, int limit, Deadline deadline) {
+        Map<String, List<KeyValue>> queues = queues(namePrefix, after, limit, deadline);
+        Optional<String> next = Optional.empty();
+        if (queues.size() > limit) {
+            List<String> names = List.copyOf(queues.keySet());
+            queues.keySet().retainAll(names.subList(0, limit));
+            next = Optional.of(names.get(limit - 1));
+        }
+        Map<Long, Optional<Duration>> timesLeft = new HashMap<>();
+        List<LockView> views = new ArrayList<>();
+        queues.forEach((name, queue) -> {
+            queue.sort(Comparator.comparingLong(KeyValue::getCreateRevision));
+            views.add(view(name, queue, timesLeft, deadline));
+        });
+        return new Page(views, next);
+    }
+
+    /** The tickets by their locks, in the order of keys, of as many locks, and some of those of the next lock if there is one. */
+    private Map<String, List<KeyValue>> queues(
+            String namePrefix, Optional<String> after, int limit, Deadline deadline) {
+        Map<String, List<KeyValue>> queues = new LinkedHashMap<>();
         ByteString start = keys.namesBeginningWith(namePrefix);
-        ByteString end = Keys.endOf(start);
-        // etcd wants a key: a zero byte is the first there can be.
-        ByteString from = start.isEmpty() ? ByteString.copyFrom(new byte[1]) : start;
-        long revision = 0;
+        ByteString from = after.map(name -> Keys.endOf(keys.line(name))).orElse(Keys.orFirst(start));
+        RangeRequest.Builder range =
+                RangeRequest.newBuilder().setRangeEnd(Keys.endOf(start)).setLimit(Math.min(KEYS_AT_ONCE, limit) + 1);
         boolean more = true;
-        while (more) {
-            RangeResponse page = range(
-                    RangeRequest.newBuilder()
-                            .setKey(from)
-                            .setRangeEnd(end)
-                            .setRevision(revision)
-                            .setLimit(KEYS_AT_ONCE),
-                    deadline);
+        while (more && queues.size() <= limit) {
+            RangeResponse page = range(range.setKey(from), deadline);
             for (KeyValue ticket : page.getKvsList()) {
                 keys.lockOf(ticket.getKey())
-                        .ifPresent(name -> lines.computeIfAbsent(name, key -> new ArrayList<>())
+                        .ifPresent(name -> queues.computeIfAbsent(name, key -> new ArrayList<>())
                                 .add(ticket));
             }
             more = page.getMore() && page.getKvsCount() > 0;
             if (more) {
-                revision = page.getHeader().getRevision();
-                from = page.getKvs(page.getKvsCount() - 1).getKey().concat(ByteString.copyFrom(new byte[1]));
+                range.setRevision(page.getHeader().getRevision());
+                from = Keys.after(page.getKvs(page.getKvsCount() - 1).getKey());
             }
         }
-        Map<Long, Optional<Duration>> leases = new HashMap<>();
-        List<LockView> views = new ArrayList<>();
-        lines.forEach((name, line) -> {
-            line.sort(Comparator.comparingLong(KeyValue::getCreateRevision));
-            views.add(view(name, line, leases, deadline));
-        });
-        return views;
+        return queues;
     }
 
-    private List<KeyValue> line(String name, Deadline deadline) {
+    private List<KeyValue> queue(String name, Deadline deadline) {
         return range(Txns.line(keys.line(name)), deadline).getKvsList();
     }
 
-    private LockView view(String name, List<KeyValue> line, Map<Long, Optional<Duration>> leases, Deadline deadline) {
+    private LockView view(
+            String name, List<KeyValue> queue, Map<Long, Optional<Duration>> timesLeft, Deadline deadline) {
         List<Holder> holders = new ArrayList<>();
         List<Waiter> waiters = new ArrayList<>();
         Admission admission = new Admission();
-        for (KeyValue ticket : line) {
+        for (KeyValue ticket : queue) {
             TicketNote note = TicketNote.of(ticket.getValue());
             if (admission.admit(note.demand())) {
                 holders.add(new Holder(
                         note.origin(),
                         note.demand(),
-                        ticket.getCreateRevision() * LOCAL_TOKENS,
+                        note.isForeign() ? Optional.empty() : Optional.of(ticket.getCreateRevision()),
                         // It was written when its client queued, and etcd does not say when it became the first.
                         Optional.empty(),
-                        timeLeft(ticket.getLease(), leases, deadline)));
+                        timeLeft(ticket.getLease(), timesLeft, deadline)));
             } else {
                 waiters.add(new Waiter(note.origin(), note.demand(), note.since()));
             }

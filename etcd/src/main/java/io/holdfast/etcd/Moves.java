@@ -1,20 +1,21 @@
 package io.holdfast.etcd;
 
-import io.grpc.Status;
-import io.holdfast.StoreUnavailableException;
+import io.holdfast.LossReason;
 import io.holdfast.etcd.internal.wire.KVGrpc;
 import io.holdfast.etcd.internal.wire.TxnRequest;
 import io.holdfast.etcd.internal.wire.TxnResponse;
 import io.holdfast.spi.Deadline;
-import io.holdfast.spi.RenewalAnswer;
 import java.time.Duration;
 
 /*
- * Takes keys to leases of their own, for an extension beyond the ttl of the common one.
+ * Takes keys to sessions of their own, for an extension beyond the ttl of the common one.
  *
  * A move whose answer is missing may be made much later: when the key has moved elsewhere, or when the lease it has is counted
  * on while the one it would move to runs out. So a move is for the key as it was last read (its mod revision), and a renewal that
  * finds one not made rewrites the key as it is before it counts: from then on the move comes too late.
+ *
+ * The ticket may end while its key moves. Whoever ends it deletes the key by its create revision, on whatever lease it is, and
+ * gives back the session it may have moved to (Sessions.forget). If nobody does, the key's time is up all the same.
  */
 final class Moves {
 
@@ -26,63 +27,52 @@ final class Moves {
         this.client = client;
     }
 
-    /** Gives a place a lease of its own, long enough. */
-    RenewalAnswer toOwnLease(Place place, Duration ttl, Deadline deadline) {
+    /** Gives a key a session of its own, long enough. */
+    void toOwnSession(TicketKey key, Duration ttl, Deadline deadline) {
         Session own = sessions.openOwn(ttl, deadline);
-        place.mayMoveTo(own);
-        TxnResponse response = move(place, own, deadline);
-        if (!response.getSucceeded()) {
-            sessions.stay(place);
-            boolean there = response.getResponses(0).getResponseRange().getKvsCount() > 0;
-            return there
-                    ? new RenewalAnswer.Unsettled(
-                            new StoreUnavailableException(place.request().name(), "its key changed meanwhile"))
-                    : new RenewalAnswer.Gone("its key in etcd is gone");
+        key.mayMoveTo(own);
+        TxnResponse response = move(key, own, deadline);
+        if (response.getSucceeded()) {
+            sessions.move(key, own);
+            // What was asked for; that etcd counts whole seconds shall not make it longer.
+            key.ticket().extended(ttl, own.baseNanos());
+            return;
         }
-        sessions.move(place, own);
-        if (!place.keep(own.baseNanos(), own.ttl())) {
-            if (place.state() != Place.State.LINGERING) {
-                // It was given up meanwhile, and its key must not stay for as long as the new lease would. Where it has
-                // moved on, to linger, it stays.
-                sessions.doubt(place);
-                sessions.deleteNow(place.key(), deadline, place.isThere(), place.isBoundTo(own));
-                sessions.forget(place);
-            }
-            return new RenewalAnswer.Gone("it ended before the answer came");
+        sessions.stay(key);
+        if (response.getResponses(0).getResponseRange().getKvsCount() > 0) {
+            throw RpcFailure.unavailable("its key changed meanwhile");
         }
-        // What was asked for; that etcd counts whole seconds shall not make it longer.
-        return new RenewalAnswer.Extended(own.baseNanos(), ttl);
+        sessions.lose(key, LossReason.GONE, "its key in etcd is gone");
     }
 
-    private TxnResponse move(Place place, Session own, Deadline deadline) {
+    private TxnResponse move(TicketKey key, Session own, Deadline deadline) {
         TxnRequest txn = TxnRequest.newBuilder()
-                .addCompare(Txns.changedAt(place.key(), place.changeRevision()))
-                .addSuccess(Txns.put(place.key(), place.note().toValue(), own.lease()))
-                .addFailure(Txns.read(Txns.key(place.key())))
+                .addCompare(Txns.changedAt(key.bytes(), key.changeRevision()))
+                .addSuccess(key.put(own))
+                .addFailure(Txns.read(Txns.key(key.bytes())))
                 .build();
         try {
             return send(txn, deadline);
         } catch (RpcFailure failure) {
-            // If it was given up meanwhile nobody else may look for the new lease any more.
-            if (failure.isNotApplied() || place.state() == Place.State.OVER) {
-                sessions.stay(place);
+            if (failure.isNotApplied()) {
+                sessions.stay(key);
             }
             throw failure;
         }
     }
 
     /** Makes sure that a move that was not made never will be. */
-    void preclude(Place place, Deadline deadline) {
+    void preclude(TicketKey key, Deadline deadline) {
         TxnRequest txn = TxnRequest.newBuilder()
-                .addCompare(Txns.changedAt(place.key(), place.changeRevision()))
-                .addSuccess(Txns.rewriteAsIs(place.key()))
+                .addCompare(Txns.changedAt(key.bytes(), key.changeRevision()))
+                .addSuccess(Txns.rewriteAsIs(key.bytes()))
                 .build();
         TxnResponse response = send(txn, deadline);
         if (!response.getSucceeded()) {
-            throw RpcFailure.of(Status.UNAVAILABLE.withDescription("its key changed meanwhile"), false);
+            throw RpcFailure.unavailable("its key changed meanwhile");
         }
-        place.changedAt(response.getHeader().getRevision());
-        sessions.stay(place);
+        key.changedAt(response.getHeader().getRevision());
+        sessions.stay(key);
     }
 
     private TxnResponse send(TxnRequest txn, Deadline deadline) {

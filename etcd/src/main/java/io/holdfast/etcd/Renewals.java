@@ -1,24 +1,18 @@
 package io.holdfast.etcd;
 
 import com.google.protobuf.ByteString;
-import io.holdfast.StoreUnavailableException;
+import io.holdfast.LossReason;
 import io.holdfast.etcd.internal.wire.KeyValue;
-import io.holdfast.spi.Claim;
 import io.holdfast.spi.Deadline;
-import io.holdfast.spi.Grant;
-import io.holdfast.spi.RenewalAnswer;
-import io.holdfast.spi.RenewalRequest;
 import io.holdfast.spi.Ticket;
+import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
-import org.jspecify.annotations.Nullable;
 
-/** Renews a batch of claims: per session one keep-alive and one read of all their keys. */
+/** Keeps tickets: per session one keep-alive and one read of all their keys. */
 final class Renewals {
 
     private final Sessions sessions;
@@ -29,122 +23,107 @@ final class Renewals {
         this.moves = moves;
     }
 
-    List<RenewalAnswer> renew(List<RenewalRequest> renewals, Deadline deadline) {
-        List<@Nullable RenewalAnswer> answers = new ArrayList<>(Collections.nCopies(renewals.size(), null));
-        Map<Session, List<Integer>> bySession = new LinkedHashMap<>();
-        for (int i = 0; i < renewals.size(); i++) {
-            Place place = placeOf(renewals.get(i).claim());
-            if (place == null || place.hasEnded()) {
-                answers.set(i, new RenewalAnswer.Gone("its key in etcd is gone or going"));
-            } else {
-                bySession
-                        .computeIfAbsent(place.session(), session -> new ArrayList<>())
-                        .add(i);
-            }
+    void renew(List<Ticket> tickets, Deadline deadline) {
+        Map<Session, List<TicketKey>> bySession = new LinkedHashMap<>();
+        for (Ticket ticket : tickets) {
+            keyOf(ticket)
+                    .ifPresent(key -> bySession
+                            .computeIfAbsent(key.session(), session -> new ArrayList<>())
+                            .add(key));
         }
-        bySession.forEach((session, batch) -> renew(session, batch, renewals, answers, deadline));
-        List<RenewalAnswer> complete = new ArrayList<>(answers.size());
-        for (RenewalAnswer answer : answers) {
-            complete.add(Objects.requireNonNull(answer));
-        }
-        return complete;
+        bySession.forEach((session, batch) -> renew(session, batch, deadline));
     }
 
-    private void renew(
-            Session session,
-            List<Integer> batch,
-            List<RenewalRequest> renewals,
-            List<@Nullable RenewalAnswer> answers,
-            Deadline deadline) {
-        List<ByteString> wanted = new ArrayList<>();
-        for (int i : batch) {
-            Place place = placeOf(renewals.get(i).claim());
-            if (place != null) {
-                wanted.add(place.key());
-                Wait wait = place.waiting();
-                if (wait != null && place.state() == Place.State.WAITING) {
-                    wanted.add(wait.nearest());
-                }
-            }
-        }
-        Pulse.@Nullable Finding finding = null;
-        @Nullable RpcFailure failure = null;
+    private void renew(Session session, List<TicketKey> batch, Deadline deadline) {
+        Pulse.Finding finding;
         try {
-            finding = sessions.extend(session, wanted, deadline);
-        } catch (RpcFailure e) {
-            failure = e;
+            finding = sessions.extend(session, keysToRead(batch), deadline);
+        } catch (RpcFailure failure) {
+            batch.forEach(key -> reportFailing(key, failure));
+            return;
         }
-        for (int i : batch) {
-            RenewalRequest renewal = renewals.get(i);
-            Place place = placeOf(renewal.claim());
-            if (place == null) {
-                continue;
-            }
-            RenewalAnswer answer;
+        for (TicketKey key : batch) {
             try {
-                answer = finding == null ? unsettled(place, failure) : judge(place, session, finding, deadline);
-                if (answer instanceof RenewalAnswer.Extended
-                        && renewal.claim() instanceof Grant
-                        && renewal.ttl().compareTo(session.ttl()) > 0) {
-                    answer = moves.toOwnLease(place, renewal.ttl(), deadline);
-                }
-            } catch (RpcFailure e) {
-                answer = unsettled(place, e);
+                report(key, session, finding, deadline);
+            } catch (RpcFailure failure) {
+                reportFailing(key, failure);
             }
-            answers.set(i, answer);
         }
     }
 
-    private RenewalAnswer judge(Place place, Session session, Pulse.Finding finding, Deadline deadline) {
-        Optional<KeyValue> key = finding.key(place.key());
-        if (key.isEmpty()) {
-            place.end();
-            sessions.forget(place);
-            return new RenewalAnswer.Gone("its key in etcd is gone: its lease ended, or somebody deleted it");
+    /** @throws RpcFailure if the ticket is as it was */
+    void extend(Ticket ticket, Duration ttl, Deadline deadline) {
+        Optional<TicketKey> known = keyOf(ticket);
+        if (known.isEmpty()) {
+            return;
         }
-        long lease = key.get().getLease();
-        Session next = place.next();
+        TicketKey key = known.get();
+        Session session = key.session();
+        Pulse.Finding finding = sessions.extend(session, keysToRead(List.of(key)), deadline);
+        report(key, session, finding, deadline);
+        if (ticket.state() == Ticket.State.HELD && ttl.compareTo(session.ttl()) > 0) {
+            moves.toOwnSession(key, ttl, deadline);
+        }
+    }
+
+    /** Empty if there is nothing to renew: the ticket is told so, or has ended. */
+    private static Optional<TicketKey> keyOf(Ticket ticket) {
+        Optional<TicketKey> key =
+                ticket.handle(TicketKey.class).filter(known -> known.session().has(known));
+        if (key.isEmpty()) {
+            ticket.gone(LossReason.GONE, "its key in etcd is gone");
+        }
+        return ticket.state() == Ticket.State.ENDED ? Optional.empty() : key;
+    }
+
+    private static List<ByteString> keysToRead(List<TicketKey> batch) {
+        List<ByteString> keys = new ArrayList<>();
+        for (TicketKey key : batch) {
+            keys.add(key.bytes());
+            Wait wait = key.waiting();
+            if (wait != null) {
+                keys.add(wait.nearest());
+            }
+        }
+        return keys;
+    }
+
+    /** @throws RpcFailure if what was found says neither that the ticket is kept nor that it is gone */
+    private void report(TicketKey key, Session session, Pulse.Finding finding, Deadline deadline) {
+        Optional<KeyValue> found = finding.key(key.bytes());
+        if (found.isEmpty()) {
+            sessions.lose(key, LossReason.GONE, "its key in etcd is gone: its lease ended, or somebody deleted it");
+            return;
+        }
+        long lease = found.get().getLease();
+        Session next = key.next();
         if (next != null && lease == next.lease()) {
             // A move whose answer has not come had been made.
-            sessions.move(place, next);
+            sessions.move(key, next);
         }
-        if (place.session() != session) {
+        if (key.session() != session) {
             // The next renewal extends the right lease.
-            return new RenewalAnswer.Unsettled(
-                    new StoreUnavailableException(place.request().name(), "its key has just moved to another lease"));
+            throw RpcFailure.unavailable("its key has just moved to another lease");
         }
         if (lease != session.lease()) {
-            place.end();
-            sessions.forget(place);
-            return new RenewalAnswer.Gone("somebody bound its key in etcd to another lease");
+            sessions.lose(key, LossReason.GONE, "somebody bound its key in etcd to another lease");
+            return;
         }
         if (finding.verdict() != Pulse.Verdict.EXTENDED) {
-            return new RenewalAnswer.Unsettled(new StoreUnavailableException(
-                    place.request().name(), "etcd is changing its leader, so the renewal proves nothing"));
+            throw RpcFailure.unavailable("etcd is changing its leader, so the renewal proves nothing");
         }
-        place.changedAt(key.get().getModRevision());
+        key.changedAt(found.get().getModRevision());
         if (next != null) {
-            moves.preclude(place, deadline);
+            moves.preclude(key, deadline);
         }
-        Wait wait = place.waiting();
-        if (wait != null
-                && place.state() == Place.State.WAITING
-                && finding.key(wait.nearest()).isEmpty()) {
+        Wait wait = key.waiting();
+        if (wait != null && finding.key(wait.nearest()).isEmpty()) {
             wait.look();
         }
-        return place.keep(finding.baseNanos(), session.ttl())
-                ? new RenewalAnswer.Extended(finding.baseNanos(), session.ttl())
-                : new RenewalAnswer.Gone("it ran out before the answer came");
+        key.reportKept(finding.baseNanos());
     }
 
-    private static RenewalAnswer unsettled(Place place, @Nullable RpcFailure failure) {
-        String name = place.request().name();
-        return new RenewalAnswer.Unsettled(
-                failure == null ? new StoreUnavailableException(name, "no answer") : failure.about(name));
-    }
-
-    private static @Nullable Place placeOf(Claim claim) {
-        Object handle = claim instanceof Grant grant ? grant.handle() : ((Ticket) claim).handle();
-        return handle instanceof Place place ? place : null;
+    private static void reportFailing(TicketKey key, RpcFailure failure) {
+        key.ticket().failing(failure.about(key.ticket().name()));
     }
 }

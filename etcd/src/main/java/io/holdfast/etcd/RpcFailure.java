@@ -23,6 +23,8 @@ final class RpcFailure extends RuntimeException {
     private static final List<String> REFUSALS =
             List.of("etcdserver: no leader", "etcdserver: not capable", "etcdserver: user name is empty");
 
+    private static final String LEASE_NOT_FOUND = "requested lease not found";
+
     private final Fate fate;
     private final Status.Code code;
     private final String description;
@@ -48,6 +50,16 @@ final class RpcFailure extends RuntimeException {
         return new RpcFailure(sent && !isRefusal(status) ? Fate.UNKNOWN : Fate.NOT_APPLIED, status);
     }
 
+    /** What was asked for cannot be done now, and nothing of it was. */
+    static RpcFailure unavailable(String why) {
+        return of(Status.UNAVAILABLE.withDescription(why), false);
+    }
+
+    /** A session that was counted on has ended: another may do. */
+    static RpcFailure sessionEnded() {
+        return of(Status.NOT_FOUND.withDescription(LEASE_NOT_FOUND), false);
+    }
+
     boolean isNotApplied() {
         return fate == Fate.NOT_APPLIED;
     }
@@ -66,7 +78,7 @@ final class RpcFailure extends RuntimeException {
     }
 
     boolean isLeaseNotFound() {
-        return code == Status.Code.NOT_FOUND && description.contains("requested lease not found");
+        return code == Status.Code.NOT_FOUND && description.contains(LEASE_NOT_FOUND);
     }
 
     /** The login has lapsed: etcd forgets tokens after some minutes, on restart and when users change. */
@@ -75,6 +87,16 @@ final class RpcFailure extends RuntimeException {
                 || description.contains("invalid auth token")
                 || description.contains("revision in header is old")
                 || description.contains("user name is empty");
+    }
+
+    /** The same of a request that changes nothing, so that its outcome is never in doubt. */
+    RpcFailure ofReading() {
+        return new RpcFailure(Fate.NOT_APPLIED, this);
+    }
+
+    /** What it means to a request that is about no lock in particular, and changes nothing. */
+    StoreUnavailableException ofWholeStore() {
+        return StoreUnavailableException.ofWholeStore("etcd: " + advice(), this);
     }
 
     LockException about(String lockName) {

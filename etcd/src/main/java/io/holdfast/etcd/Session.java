@@ -20,16 +20,16 @@ final class Session {
         GIVEN
     }
 
-    /** A place whose key nobody wants, and since when. */
-    record Doubt(Place place, long sinceNanos) {}
+    /** A key nobody wants, and since when. */
+    record Unwanted(TicketKey key, long sinceNanos) {}
 
     private final long lease;
     private final Duration ttl;
     private final Kind kind;
     private final String idPrefix;
     private final AtomicLong numbers; // of the client, so that no id comes twice, whatever becomes of a session
-    private final Map<ByteString, Place> places = new ConcurrentHashMap<>();
-    private final Map<ByteString, Doubt> doubts = new ConcurrentHashMap<>();
+    private final Map<ByteString, TicketKey> live = new ConcurrentHashMap<>();
+    private final Map<ByteString, Unwanted> unwanted = new ConcurrentHashMap<>();
     private final AtomicLong baseNanos;
     private volatile boolean over;
     private volatile boolean announced;
@@ -87,33 +87,38 @@ final class Session {
     }
 
     /** Keys somebody wants. What else is found of this session is an orphan. */
-    Map<ByteString, Place> places() {
-        return places;
+    Map<ByteString, TicketKey> live() {
+        return live;
     }
 
     /** Keys nobody wants that may exist, or may yet come to exist. */
-    Map<ByteString, Doubt> doubts() {
-        return doubts;
+    Map<ByteString, Unwanted> unwanted() {
+        return unwanted;
+    }
+
+    /** Whether there may be something of it at the server. */
+    boolean has(TicketKey key) {
+        return live.containsKey(key.bytes()) || unwanted.containsKey(key.bytes());
     }
 
     /** Whether it is for one lock alone, whose key nobody wants any more. */
     boolean isAbandoned() {
-        return kind == Kind.OWN && places.isEmpty() && !doubts.isEmpty();
+        return kind == Kind.OWN && live.isEmpty() && !unwanted.isEmpty();
     }
 
     /** Whether what may be left of lost requests is looked after: if not for a ttl, the lease must not live on with it. */
     boolean isTidy(long nowNanos) {
-        return doubts.isEmpty() || nowNanos - sweptNanos <= ttl.toNanos();
+        return unwanted.isEmpty() || nowNanos - sweptNanos <= ttl.toNanos();
     }
 
     boolean isOver() {
         return over;
     }
 
-    /** Takes a place in before its key is written. False if the lease has ended: then nobody would tell the place. */
-    synchronized boolean enter(Place place) {
+    /** Takes a key in before it is written. False if the lease has ended: then nobody would tell its ticket. */
+    synchronized boolean enter(TicketKey key) {
         if (!over) {
-            places.put(place.key(), place);
+            live.put(key.bytes(), key);
         }
         return !over;
     }
@@ -121,7 +126,7 @@ final class Session {
     /** Ends if nobody has been in it for so long. Whether it did. */
     boolean endIfIdle(long nowNanos, long patienceNanos) {
         synchronized (this) {
-            if (over || !places.isEmpty() || nowNanos - usedNanos <= patienceNanos) {
+            if (over || !live.isEmpty() || nowNanos - usedNanos <= patienceNanos) {
                 return false;
             }
             over = true;

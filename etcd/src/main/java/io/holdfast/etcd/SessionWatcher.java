@@ -21,7 +21,7 @@ final class SessionWatcher implements WatchHub.Watcher {
     /** What happened before, or during a gap, shows in the keys. */
     @Override
     public void opened(long revision) {
-        if (!session.places().isEmpty()) {
+        if (!session.live().isEmpty()) {
             sessions.check(session);
         }
     }
@@ -34,9 +34,9 @@ final class SessionWatcher implements WatchHub.Watcher {
     @Override
     public void changed(KeyValue now) {
         if (now.getValue().toStringUtf8().startsWith(FORCED)) {
-            Place place = session.places().get(now.getValue().substring(FORCED.length()));
-            if (place != null) {
-                sessions.take(place, LossReason.FORCED, "an administrator released it by force");
+            TicketKey key = session.live().get(now.getValue().substring(FORCED.length()));
+            if (key != null) {
+                sessions.lose(key, LossReason.FORCED, "an administrator released it by force");
             }
         }
     }

@@ -16,8 +16,8 @@ import io.holdfast.etcd.internal.wire.LeaseTimeToLiveResponse;
 import io.holdfast.etcd.internal.wire.PutRequest;
 import io.holdfast.etcd.internal.wire.TxnRequest;
 import io.holdfast.spi.Deadline;
-import io.holdfast.spi.OwnerId;
 import io.holdfast.spi.StoreContext;
+import io.holdfast.spi.Ticket;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
@@ -32,14 +32,14 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.locks.ReentrantLock;
-import org.jspecify.annotations.Nullable;
+import java.util.function.Predicate;
 
 /*
  * The leases of a client.
  *
  * All locks of one ttl share a lease, so an acquisition needs none of its own: one request. The price is that the lease no
- * longer tells which of its keys somebody still wants, for it lives as long as the client does. So every key is entered as
- * a place before it is written, and what is found without a place is an orphan (see SessionRounds).
+ * longer tells which of its keys somebody still wants, for it lives as long as the client does. So every key is entered in its
+ * session before it is written, and what is found without having been entered is an orphan (see SessionRounds).
  *
  * Each session has a key of its own, watched: its deletion says at once that the lease was revoked from outside, and an
  * administrator's forced release is announced by a change of it (see SessionWatcher). So nobody needs to watch the keys he
@@ -60,7 +60,6 @@ final class Sessions implements AutoCloseable {
     private final StoreContext context;
     private final Keys keys;
     private final Pulse pulse;
-    private final Map<OwnerId, Place> byOwner = new ConcurrentHashMap<>();
     private final Map<Long, Session> common = new ConcurrentHashMap<>(); // by seconds of ttl, or GIVEN
     private final Set<Session> all = ConcurrentHashMap.newKeySet();
     private final ReentrantLock opening = new ReentrantLock();
@@ -76,12 +75,6 @@ final class Sessions implements AutoCloseable {
         this.keys = keys;
         this.pulse = new Pulse(client, context.time());
         this.rounds = new SessionRounds(this, client, context, keys);
-    }
-
-    /** Whatever is known of that acquisition, until it is gone for good. */
-    @Nullable
-    Place find(OwnerId owner) {
-        return byOwner.get(owner);
     }
 
     /** The lease for locks of that ttl, new if need be. */
@@ -122,68 +115,65 @@ final class Sessions implements AutoCloseable {
         return grant(seconds(stay), Session.Kind.OWN, deadline);
     }
 
-    /** Enters a place before its key is written. False if its session has just ended. */
-    boolean enter(Place place) {
+    /** Enters a key before it is written. False if its session has just ended. */
+    boolean enter(TicketKey key) {
         if (closed) {
-            throw RpcFailure.of(Status.UNAVAILABLE.withDescription("the store is closed"), false);
+            throw RpcFailure.unavailable("the store is closed");
         }
-        if (!place.session().enter(place)) {
-            return false;
-        }
-        byOwner.put(place.request().owner(), place);
-        return true;
+        return key.session().enter(key);
     }
 
-    /** The key of a place is certainly gone, or was never written. */
-    void forget(Place place) {
-        Session session = place.session();
-        session.places().remove(place.key());
-        session.doubts().remove(place.key());
-        byOwner.remove(place.request().owner(), place);
-        stay(place);
+    /** A key is certainly gone, or was never written. */
+    void forget(TicketKey key) {
+        key.stopWaiting();
+        Session session = key.session();
+        session.live().remove(key.bytes());
+        session.unwanted().remove(key.bytes());
+        stay(key);
         discardIfDone(session);
     }
 
-    /** Nobody wants a place any more, but its key may be there, or may come yet. */
-    void doubt(Place place) {
-        Session session = place.session();
-        session.doubts()
+    /** Nobody wants a key any more, but it may be there, or may come yet. */
+    void abandon(TicketKey key) {
+        key.stopWaiting();
+        Session session = key.session();
+        session.unwanted()
                 .putIfAbsent(
-                        place.key(), new Session.Doubt(place, context.time().nanoTime()));
-        session.places().remove(place.key());
-        if (place.session() != session && session.doubts().remove(place.key()) != null) {
-            doubt(place);
+                        key.bytes(), new Session.Unwanted(key, context.time().nanoTime()));
+        session.live().remove(key.bytes());
+        if (key.session() != session && session.unwanted().remove(key.bytes()) != null) {
+            abandon(key);
         }
     }
 
-    /** A place goes over to another lease, and a doubt of it with it. */
-    void move(Place place, Session to) {
-        Session from = place.session();
+    /** A key goes over to another session, wanted or not. */
+    void move(TicketKey key, Session to) {
+        Session from = key.session();
         if (from == to) {
             // Whoever read the key before the move was answered has done so already.
             return;
         }
-        to.places().put(place.key(), place);
-        place.moveTo(to);
-        place.mayMoveTo(null);
-        from.places().remove(place.key());
-        if (from.doubts().remove(place.key()) != null) {
-            doubt(place);
+        to.live().put(key.bytes(), key);
+        key.moveTo(to);
+        key.mayMoveTo(null);
+        from.live().remove(key.bytes());
+        if (from.unwanted().remove(key.bytes()) != null) {
+            abandon(key);
         }
         discardIfDone(from);
     }
 
-    /** A place does not go over to another lease, now or ever. */
-    void stay(Place place) {
-        Session other = place.next();
+    /** A key does not go over to another session, now or ever. */
+    void stay(TicketKey key) {
+        Session other = key.next();
         if (other != null) {
-            place.mayMoveTo(null);
+            key.mayMoveTo(null);
             discard(other);
         }
     }
 
     private void discardIfDone(Session session) {
-        if (session.kind() == Session.Kind.OWN && session.places().isEmpty()) {
+        if (session.kind() == Session.Kind.OWN && session.live().isEmpty()) {
             discard(session);
         }
     }
@@ -196,7 +186,7 @@ final class Sessions implements AutoCloseable {
     }
 
     /** Ends a lease and the key on it that nobody wants. If that fails the lease stays, to be tried again. */
-    void abandon(Session session, Deadline deadline) {
+    void endWithKey(Session session, Deadline deadline) {
         try {
             client.call(
                     LeaseGrpc.getLeaseRevokeMethod(),
@@ -214,9 +204,9 @@ final class Sessions implements AutoCloseable {
 
     /** An orphan was deleted. */
     void cleared(Session session, ByteString key) {
-        Session.Doubt doubt = session.doubts().get(key);
-        if (doubt != null) {
-            forget(doubt.place());
+        Session.Unwanted known = session.unwanted().get(key);
+        if (known != null) {
+            forget(known.key());
         }
     }
 
@@ -228,12 +218,10 @@ final class Sessions implements AutoCloseable {
         return closed;
     }
 
-    /** Extends a lease and looks at keys. A lease found gone takes its places with it. */
+    /** Extends a lease and looks at keys. A lease found gone takes its keys with it. */
     Pulse.Finding extend(Session session, List<ByteString> wanted, Deadline deadline) {
         if (!session.isTidy(context.time().nanoTime())) {
-            throw RpcFailure.of(
-                    Status.UNAVAILABLE.withDescription("requests of unknown outcome must be cleared away first"),
-                    false);
+            throw RpcFailure.unavailable("requests of unknown outcome must be cleared away first");
         }
         List<ByteString> read = new ArrayList<>(wanted);
         read.add(keys.session(session.lease()));
@@ -253,60 +241,60 @@ final class Sessions implements AutoCloseable {
             return;
         }
         LOG.log(Level.DEBUG, () -> "Lost " + session + " of " + settings.display() + ": " + why);
-        Set<Place> unwanted = unwanted(session, Place.State.LINGERING);
-        session.places().values().forEach(place -> {
-            place.lost(reason, why);
-            place.end();
-        });
+        Set<TicketKey> left = keysBut(session, TicketKey::isLingering);
+        session.live().values().forEach(key -> key.reportEndOfSession(reason, why));
         forgetAll(session);
         // It may live on at the server, and the keys with it: nobody shall wait for them longer than need be.
         if (session.kind() != Session.Kind.GIVEN) {
             revoke(session.lease());
         } else {
-            rounds.background(() -> clearAway(unwanted, session));
+            inBackground(() -> clearAway(left, session));
         }
     }
 
     private void forgetAll(Session session) {
-        byOwner.forEach((owner, place) -> {
-            if (place.session() == session) {
-                byOwner.remove(owner, place);
-                // Its key may have moved with the answer lost: then it lives on another lease than this.
-                stay(place);
-            }
-        });
+        // A key may have moved with the answer lost: then it lives on another lease than this.
+        session.live().values().forEach(this::stay);
+        session.unwanted().values().forEach(unwanted -> stay(unwanted.key()));
+        session.live().clear();
+        session.unwanted().clear();
     }
 
-    /** The places of a session but for those in such states. */
-    private static Set<Place> unwanted(Session session, Place.State... wanted) {
-        Set<Place> unwanted = new HashSet<>();
-        session.doubts().values().forEach(doubt -> unwanted.add(doubt.place()));
-        session.places().values().stream()
-                .filter(place -> !List.of(wanted).contains(place.state()))
-                .forEach(unwanted::add);
-        return unwanted;
+    /** The keys of a session but for such. */
+    private static Set<TicketKey> keysBut(Session session, Predicate<TicketKey> wanted) {
+        Set<TicketKey> keys = new HashSet<>();
+        session.unwanted().values().forEach(unwanted -> keys.add(unwanted.key()));
+        session.live().values().stream().filter(Predicate.not(wanted)).forEach(keys::add);
+        return keys;
     }
 
     /** Deletes what a lost session has left on a lease of the user's, again and again until it is done. */
-    private void clearAway(Set<Place> unwanted, Session session) {
-        if (!clearAway(unwanted, session, Deadline.after(context.time(), settings.timeout())) && !closed) {
+    private void clearAway(Set<TicketKey> left, Session session) {
+        if (!clearAway(left, session, Deadline.after(context.time(), settings.timeout()))) {
             long again = context.time().nanoTime() + session.ttl().toNanos() / 3;
-            context.timer().at(again, () -> rounds.background(() -> clearAway(unwanted, session)));
+            context.timer().at(again, () -> inBackground(() -> clearAway(left, session)));
         }
     }
 
     /** Whether all were deleted; else those that are left have not been. */
-    private boolean clearAway(Set<Place> unwanted, Session session, Deadline deadline) {
+    private boolean clearAway(Set<TicketKey> left, Session session, Deadline deadline) {
         try {
-            for (Place place : List.copyOf(unwanted)) {
+            for (TicketKey key : List.copyOf(left)) {
                 // Not if it has moved to linger meanwhile.
-                deleteNow(place.key(), deadline, place.isThere(), place.isBoundTo(session));
-                unwanted.remove(place);
+                deleteNow(key.bytes(), deadline, key.isThere(), key.isBoundTo(session));
+                left.remove(key);
             }
         } catch (RpcFailure failure) {
             LOG.log(Level.DEBUG, () -> "Could not clear " + session + " yet: " + failure.getMessage());
         }
-        return unwanted.isEmpty();
+        return left.isEmpty();
+    }
+
+    /** Not once the store is closed: its client takes no tasks any more. */
+    void inBackground(Runnable task) {
+        if (!closed) {
+            context.background().execute(task);
+        }
     }
 
     /** Takes a session out of use. False if it was. */
@@ -347,9 +335,7 @@ final class Sessions implements AutoCloseable {
             }
             if (!known.isOver() && !known.isExpired(now)) {
                 // Others may hold locks through it yet: theirs is not to be lost because ours cannot be had.
-                throw RpcFailure.of(
-                        Status.UNAVAILABLE.withDescription("etcd is changing its leader, the lease waits for it"),
-                        false);
+                throw RpcFailure.unavailable("etcd is changing its leader, the lease waits for it");
             }
             lose(known, LossReason.EXPIRED, "its " + known + " was not extended in time");
         }
@@ -413,17 +399,17 @@ final class Sessions implements AutoCloseable {
 
     /** After a gap in the news of a session: looks whether what is held through it still is. */
     void check(Session session) {
-        rounds.background(() -> {
-            List<Place> held = session.places().values().stream()
-                    .filter(place -> place.state() == Place.State.HELD)
+        inBackground(() -> {
+            List<TicketKey> held = session.live().values().stream()
+                    .filter(key -> key.ticket().state() == Ticket.State.HELD)
                     .toList();
             try {
                 Deadline deadline = Deadline.after(context.time(), settings.timeout());
                 Pulse.Finding finding =
-                        extend(session, held.stream().map(Place::key).toList(), deadline);
-                for (Place place : held) {
-                    if (finding.key(place.key()).isEmpty() && place.state() == Place.State.HELD) {
-                        take(place, LossReason.GONE, "its key in etcd is gone");
+                        extend(session, held.stream().map(TicketKey::bytes).toList(), deadline);
+                for (TicketKey key : held) {
+                    if (finding.key(key.bytes()).isEmpty()) {
+                        lose(key, LossReason.GONE, "its key in etcd is gone");
                     }
                 }
             } catch (RpcFailure failure) {
@@ -432,11 +418,10 @@ final class Sessions implements AutoCloseable {
         });
     }
 
-    /** Somebody else ended what a place stands for. */
-    void take(Place place, LossReason reason, String why) {
-        place.lost(reason, why);
-        place.end();
-        forget(place);
+    /** A key is gone by somebody else's doing. */
+    void lose(TicketKey key, LossReason reason, String why) {
+        key.ticket().gone(reason, why);
+        forget(key);
     }
 
     /*
@@ -478,9 +463,9 @@ final class Sessions implements AutoCloseable {
         List<CompletableFuture<?>> partings = new ArrayList<>();
         for (Session session : all) {
             if (session.kind() == Session.Kind.GIVEN) {
-                clearAway(unwanted(session, Place.State.HELD, Place.State.LINGERING), session, parting);
+                clearAway(keysBut(session, TicketKey::isTaken), session, parting);
             } else if (settings.ending() == EtcdSettings.Ending.REVOKE
-                    && session.places().values().stream().noneMatch(Place::isTaken)) {
+                    && session.live().values().stream().noneMatch(TicketKey::isTaken)) {
                 partings.add(revoke(session.lease()));
             }
             session.end();

@@ -35,9 +35,9 @@ record Standing(boolean present, List<Obstacle> obstacles, boolean whole, long r
      */
 
     /** Takes a place and looks where it is, in one step. */
-    static TxnRequest enqueue(ByteString line, ByteString key, ByteString value, long lease, Demand demand) {
+    static TxnRequest enqueue(ByteString line, ByteString key, RequestOp put, Demand demand) {
         TxnRequest.Builder txn =
-                TxnRequest.newBuilder().addCompare(Txns.absent(key)).addSuccess(Txns.put(key, value, lease));
+                TxnRequest.newBuilder().addCompare(Txns.absent(key)).addSuccess(put);
         if (demand instanceof Demand.Exclusive) {
             txn.addSuccess(Txns.read(Txns.first(line).setKeysOnly(true)));
             txn.addSuccess(Txns.read(Txns.last(line, 2).setKeysOnly(true)));

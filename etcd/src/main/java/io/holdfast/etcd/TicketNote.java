@@ -3,77 +3,62 @@ package io.holdfast.etcd;
 import com.google.protobuf.ByteString;
 import io.holdfast.Demand;
 import io.holdfast.LockView.Origin;
-import java.net.URLDecoder;
-import java.net.URLEncoder;
-import java.nio.charset.StandardCharsets;
+import io.holdfast.spi.Ticket;
+import io.holdfast.spi.support.OriginText;
 import java.time.Instant;
-import java.util.HashMap;
-import java.util.Map;
 import java.util.Optional;
 
 /**
- * What a ticket's value says: lines of text, readable with {@code etcdctl get}. A value that is none of ours, say of Go's
+ * What a ticket's value says: five lines of text, readable with {@code etcdctl get}. A value that is none of ours, say of Go's
  * mutex, is an exclusive demand of somebody unknown. Immutable.
  *
  * @param demand what the ticket asks for
  * @param owner the acquisition, in text form; empty for foreign tickets
- * @param origin where it comes from, for people
  * @param since when it was written, by its client's clock, for people
+ * @param origin where it comes from, for people
  */
-record TicketNote(Demand demand, String owner, Optional<Origin> origin, Optional<Instant> since) {
+record TicketNote(Demand demand, String owner, Optional<Instant> since, Optional<Origin> origin) {
 
-    private static final String HEAD = "holdfast 1";
+    private static final String FIRST_LINE = "holdfast 2";
+    private static final int LINES = 5;
     private static final TicketNote FOREIGN =
             new TicketNote(Demand.exclusive(), "", Optional.empty(), Optional.empty());
 
+    static TicketNote of(Ticket ticket, Instant since) {
+        return new TicketNote(
+                ticket.demand(), ticket.owner().toString(), Optional.of(since), Optional.of(ticket.origin()));
+    }
+
     ByteString toValue() {
-        StringBuilder text = new StringBuilder(HEAD);
-        line(text, "demand", demandText(demand));
-        line(text, "owner", owner);
-        since.ifPresent(instant -> line(text, "since", instant.toString()));
-        origin.ifPresent(from -> {
-            line(text, "client", from.client());
-            line(text, "host", from.host());
-            line(text, "pid", Long.toString(from.pid()));
-            line(text, "thread", from.thread());
-        });
-        return ByteString.copyFromUtf8(text.toString());
+        return ByteString.copyFromUtf8(String.join(
+                "\n",
+                FIRST_LINE,
+                demandText(demand),
+                owner,
+                since.map(Instant::toString).orElse(""),
+                origin.map(OriginText::write).orElse("")));
     }
 
     static TicketNote of(ByteString value) {
-        String text = value.toStringUtf8();
-        if (!text.startsWith(HEAD + "\n")) {
+        String[] lines = value.toStringUtf8().split("\n", -1);
+        if (lines.length != LINES || !lines[0].equals(FIRST_LINE)) {
             return FOREIGN;
         }
         try {
-            Map<String, String> lines = new HashMap<>();
-            for (String line : text.split("\n")) {
-                int equals = line.indexOf('=');
-                if (equals > 0) {
-                    lines.put(
-                            line.substring(0, equals),
-                            URLDecoder.decode(line.substring(equals + 1), StandardCharsets.UTF_8));
-                }
-            }
-            Optional<Origin> origin = Optional.ofNullable(lines.get("client"))
-                    .map(client -> new Origin(
-                            client,
-                            lines.getOrDefault("host", ""),
-                            Long.parseLong(lines.getOrDefault("pid", "0")),
-                            lines.getOrDefault("thread", "")));
             return new TicketNote(
-                    demand(lines.getOrDefault("demand", "")),
-                    lines.getOrDefault("owner", ""),
-                    origin,
-                    Optional.ofNullable(lines.get("since")).map(Instant::parse));
+                    demand(lines[1]), lines[2], Optional.of(Instant.parse(lines[3])), OriginText.read(lines[4]));
         } catch (RuntimeException e) {
-            // Whatever it is, it stands in line: the strictest reading is the safe one.
+            // Whatever it is, it is in the queue: the strictest reading is the safe one.
             return FOREIGN;
         }
     }
 
     TicketNote withDemand(Demand newDemand) {
-        return new TicketNote(newDemand, owner, origin, since);
+        return new TicketNote(newDemand, owner, since, origin);
+    }
+
+    boolean isForeign() {
+        return owner.isEmpty();
     }
 
     private static String demandText(Demand demand) {
@@ -90,16 +75,5 @@ record TicketNote(Demand demand, String owner, Optional<Origin> origin, Optional
             case "permits" -> Demand.permits(Integer.parseInt(words[1]), Integer.parseInt(words[2]));
             default -> Demand.exclusive();
         };
-    }
-
-    private static void line(StringBuilder text, String key, String value) {
-        text.append('\n').append(key).append('=').append(readable(value));
-    }
-
-    /** Escaped, but for the blanks and marks that are common and harmless. */
-    private static String readable(String value) {
-        return URLEncoder.encode(value, StandardCharsets.UTF_8)
-                .replace("%3A", ":")
-                .replace("%2F", "/");
     }
 }

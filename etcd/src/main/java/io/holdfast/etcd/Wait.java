@@ -29,7 +29,7 @@ final class Wait implements WatchHub.Watcher, AutoCloseable {
 
     private static final long PAUSE_NANOS = Duration.ofMillis(100).toNanos();
 
-    private final Place place;
+    private final TicketKey key;
     private final ByteString line;
     private final EtcdClient client;
     private final WatchHub hub;
@@ -42,14 +42,14 @@ final class Wait implements WatchHub.Watcher, AutoCloseable {
     private boolean lookAgain; // guarded by this
     private boolean closed; // guarded by this
 
-    Wait(Place place, ByteString line, Standing standing, EtcdClient client, WatchHub hub, StoreContext context) {
-        this.place = place;
+    Wait(TicketKey key, ByteString line, Standing standing, EtcdClient client, WatchHub hub, StoreContext context) {
+        this.key = key;
         this.line = line;
         this.standing = standing;
         this.client = client;
         this.hub = hub;
         this.context = context;
-        this.demand = place.request().demand();
+        this.demand = key.ticket().demand();
     }
 
     synchronized void start() {
@@ -88,8 +88,8 @@ final class Wait implements WatchHub.Watcher, AutoCloseable {
                 if (kv.getModRevision() <= standing.revision()) {
                     continue;
                 }
-                if (kv.getKey().equals(place.key())
-                        || left.isHinderedBy(kv.getKey(), place.session().lease())) {
+                if (kv.getKey().equals(key.bytes())
+                        || left.isHinderedBy(kv.getKey(), key.session().lease())) {
                     look();
                     return;
                 }
@@ -127,11 +127,11 @@ final class Wait implements WatchHub.Watcher, AutoCloseable {
             lookAgain = true;
             return;
         }
-        TxnRequest question = Standing.look(line, place.key(), place.revision(), demand);
+        TxnRequest question = Standing.look(line, key.bytes(), key.revision(), demand);
         looking = true;
         lookAgain = false;
         client.callAsync(KVGrpc.getTxnMethod(), question)
-                .thenApply(answer -> Standing.ofLook(answer, place.key(), demand))
+                .thenApply(answer -> Standing.ofLook(answer, key.bytes(), demand))
                 .whenComplete(this::looked);
     }
 
@@ -158,21 +158,15 @@ final class Wait implements WatchHub.Watcher, AutoCloseable {
             admit();
         } else {
             close();
-            place.lost(LossReason.GONE, "its key in etcd is gone: its lease ended, or somebody deleted it");
+            key.ticket().gone(LossReason.GONE, "its key in etcd is gone: its lease ended, or somebody deleted it");
         }
     }
 
     private void lookLater() {
-        context.timer().at(context.time().nanoTime() + PAUSE_NANOS, this::lookInBackground);
-    }
-
-    private void lookInBackground() {
-        try {
-            context.background().execute(this::look);
-        } catch (RuntimeException | Error e) {
-            // If the client is closing there will be no later: its timer ends.
-            lookLater();
-        }
+        context.timer()
+                .at(
+                        context.time().nanoTime() + PAUSE_NANOS,
+                        () -> context.background().execute(this::look));
     }
 
     private void watchNearest() {
@@ -180,19 +174,19 @@ final class Wait implements WatchHub.Watcher, AutoCloseable {
             return;
         }
         boolean all = demand instanceof Demand.Permits;
-        ByteString key = all ? line : standing.nearest();
-        if (watch != null && watch.key().equals(key)) {
+        ByteString watched = all ? line : standing.nearest();
+        if (watch != null && watch.key().equals(watched)) {
             return;
         }
         if (watch != null) {
             watch.close();
         }
-        watch = hub.watch(key, all ? Keys.endOf(line) : ByteString.EMPTY, this);
+        watch = hub.watch(watched, all ? Keys.endOf(line) : ByteString.EMPTY, this);
     }
 
     private void admit() {
         close();
-        place.admitted();
+        key.reportGrant();
     }
 
     @Override

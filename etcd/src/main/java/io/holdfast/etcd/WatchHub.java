@@ -145,15 +145,10 @@ final class WatchHub implements AutoCloseable {
         if (afterNanos == 0 && !client.needsLogin()) {
             open();
         } else {
-            context.timer().at(context.time().nanoTime() + afterNanos, this::openInBackground);
-        }
-    }
-
-    private void openInBackground() {
-        try {
-            context.background().execute(this::open);
-        } catch (RuntimeException | Error e) {
-            ended(null, e.toString());
+            context.timer()
+                    .at(
+                            context.time().nanoTime() + afterNanos,
+                            () -> context.background().execute(this::open));
         }
     }
 

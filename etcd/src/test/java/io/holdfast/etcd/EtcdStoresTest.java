@@ -58,17 +58,38 @@ class EtcdStoresTest {
             TicketNote note = new TicketNote(
                     demand,
                     "abc-1",
-                    Optional.of(new Origin("a client\n=%", "höst", 42, "main thread")),
-                    Optional.of(Instant.EPOCH.plus(Duration.ofDays(1))));
+                    Optional.of(Instant.EPOCH.plus(Duration.ofDays(1))),
+                    Optional.of(new Origin("a client =%", "höst", 42, "main thread")));
             assertThat(TicketNote.of(note.toValue())).isEqualTo(note);
         }
     }
 
+    @Test
+    void aNameOverSeveralLinesDoesNotHideWhatATicketAsksFor() {
+        TicketNote note = new TicketNote(
+                Demand.shared(),
+                "abc-1",
+                Optional.of(Instant.EPOCH),
+                Optional.of(new Origin("a\nclient", "host\r\n", 42, "main\n\nthread")));
+        TicketNote read = TicketNote.of(note.toValue());
+        assertThat(read.demand()).isEqualTo(Demand.shared());
+        assertThat(read.origin()).map(Origin::client).contains("a client");
+    }
+
     @ParameterizedTest
-    @ValueSource(strings = {"", "anything", "holdfast 1\ndemand=permits x y", "holdfast 1\ndemand=permits 3 2"})
+    @ValueSource(
+            strings = {
+                "",
+                "anything",
+                "holdfast 2\nshared\nowner\nno time\na | b | 1 | c",
+                "holdfast 2\npermits x y\nowner\n1970-01-01T00:00:00Z\na | b | 1 | c",
+                "holdfast 2\npermits 3 2\nowner\n1970-01-01T00:00:00Z\na | b | 1 | c",
+                "holdfast 1\nshared\nowner\n1970-01-01T00:00:00Z\na | b | 1 | c"
+            })
     void aValueThatIsNotOursIsAnExclusiveDemandOfSomebodyUnknown(String value) {
         TicketNote note = TicketNote.of(ByteString.copyFromUtf8(value));
         assertThat(note.demand()).isEqualTo(Demand.exclusive());
         assertThat(note.origin()).isEmpty();
+        assertThat(note.isForeign()).isTrue();
     }
 }

@@ -2,9 +2,7 @@ package io.holdfast.etcd;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.holdfast.etcd.TestClient.Waiter;
 import io.holdfast.servers.EtcdServer;
-import io.holdfast.spi.Grant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -33,7 +31,7 @@ class HandoffTest {
         String name = "lock-" + UUID.randomUUID();
         List<TestClient> all = new ArrayList<>();
         try (EtcdServer server = EtcdServer.start()) {
-            Deque<Waiter> line = new ArrayDeque<>();
+            Deque<TestTicket> line = new ArrayDeque<>();
             Deque<TestClient> order = new ArrayDeque<>();
             for (int i = 0; i < clients; i++) {
                 TestClient client = TestClient.of("etcd://127.0.0.1:" + server.port());
@@ -41,7 +39,7 @@ class HandoffTest {
                 order.add(client);
                 line.add(client.enqueue(name));
             }
-            Grant held = line.remove().arrived();
+            TestTicket held = line.remove().arrived();
             double best = Double.MAX_VALUE;
             for (int round = 0; round < ROUNDS; round++) {
                 double[] millis = new double[HANDOFFS];

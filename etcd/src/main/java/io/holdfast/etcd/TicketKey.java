@@ -1,0 +1,187 @@
+package io.holdfast.etcd;
+
+import com.google.protobuf.ByteString;
+import io.holdfast.Demand;
+import io.holdfast.LossReason;
+import io.holdfast.etcd.internal.wire.Compare;
+import io.holdfast.etcd.internal.wire.RequestOp;
+import io.holdfast.spi.Ticket;
+import java.time.Instant;
+import org.jspecify.annotations.Nullable;
+
+/** The key of one ticket in its lock's queue, from before it is written until it is gone. Thread-safe. */
+final class TicketKey {
+
+    private final Ticket ticket;
+    private final ByteString key;
+    private final Instant since = Instant.now();
+
+    private volatile Session session;
+    private volatile @Nullable Session next; // an own session the key may have moved to, with the answer still out
+    private volatile long revision;
+    private volatile long changeRevision;
+    private volatile @Nullable Long lingersUntilNanos;
+    private volatile @Nullable Wait wait;
+    private boolean reporting; // guarded by this
+
+    TicketKey(Ticket ticket, ByteString key, Session session) {
+        this.ticket = ticket;
+        this.key = key;
+        this.session = session;
+    }
+
+    Ticket ticket() {
+        return ticket;
+    }
+
+    ByteString bytes() {
+        return key;
+    }
+
+    Session session() {
+        return session;
+    }
+
+    void moveTo(Session newSession) {
+        session = newSession;
+    }
+
+    @Nullable
+    Session next() {
+        return next;
+    }
+
+    void mayMoveTo(@Nullable Session newSession) {
+        next = newSession;
+    }
+
+    /** Writes the key, with what its ticket asks for now, as one of that session. */
+    RequestOp put(Session to) {
+        return Txns.put(key, TicketNote.of(ticket, since).toValue(), to.lease());
+    }
+
+    /** Changes what the key asks for; it stays with its session and keeps its create revision. */
+    RequestOp rewriteAs(Demand demand) {
+        return Txns.rewrite(key, TicketNote.of(ticket, since).withDemand(demand).toValue());
+    }
+
+    /** Its create revision, which is the token; zero while unknown. */
+    long revision() {
+        return revision;
+    }
+
+    /** True while it is there: its create revision or, while that is unknown, the lease it was sent with. */
+    Compare isThere() {
+        return revision > 0 ? Txns.createdAt(key, revision) : isBoundTo(session);
+    }
+
+    /** True while it is there and has not moved away from that session. */
+    Compare isBoundTo(Session holder) {
+        return Txns.boundTo(key, holder.lease());
+    }
+
+    /** Of its last change, as last read. */
+    long changeRevision() {
+        return changeRevision;
+    }
+
+    void changedAt(long newRevision) {
+        changeRevision = newRevision;
+    }
+
+    // What its ticket is told.
+
+    /**
+     * The key is written: from now on the ticket hears what becomes of its session. False if that has ended before, and the key
+     * with it: then the ticket has heard nothing, and may ask again.
+     */
+    synchronized boolean startReporting(long createRevision) {
+        revision = createRevision;
+        reporting = !session.isOver();
+        return reporting;
+    }
+
+    void reportGrant() {
+        Session holder = session;
+        if (holder.isOver()) {
+            ticket.gone(LossReason.GONE, "its session has ended");
+        } else {
+            ticket.granted(revision, holder.ttl(), holder.baseNanos());
+        }
+    }
+
+    /** Its session was extended by a request sent then. */
+    void reportKept(long baseNanos) {
+        if (ticket.state() == Ticket.State.WAITING) {
+            ticket.waiting(session.ttl(), baseNanos);
+        } else {
+            ticket.extended(session.ttl(), baseNanos);
+        }
+    }
+
+    void reportEndOfSession(LossReason reason, String why) {
+        stopWaiting();
+        boolean told;
+        synchronized (this) {
+            told = reporting;
+        }
+        if (told) {
+            ticket.gone(reason, why);
+        }
+    }
+
+    // Its wait.
+
+    void waitBy(Wait newWait) {
+        wait = newWait;
+    }
+
+    /** How it waits; null if it was granted at once, or is not in the queue. */
+    @Nullable
+    Wait waiting() {
+        return ticket.state() == Ticket.State.WAITING ? wait : null;
+    }
+
+    void stopWaiting() {
+        Wait current = wait;
+        if (current != null) {
+            current.close();
+        }
+    }
+
+    // How long it stays.
+
+    /** Its ticket was released, but the key is to stay until then. A release that is repeated does not prolong that. */
+    void lingerUntil(long endNanos) {
+        if (lingersUntilNanos == null) {
+            lingersUntilNanos = endNanos;
+        }
+    }
+
+    boolean isLingering() {
+        return lingersUntilNanos != null;
+    }
+
+    /** Whether it keeps others out on purpose. */
+    boolean isTaken() {
+        return isLingering() || ticket.state() == Ticket.State.HELD;
+    }
+
+    /** Until when it is to stay without anybody saying so again: later than its ticket ends, whose owner may let it linger. */
+    long keptUntilNanos() {
+        Long lingering = lingersUntilNanos;
+        return lingering != null
+                ? lingering
+                : ticket.baseNanos() + ticket.givenTtl().toNanos();
+    }
+
+    /** Ends the ticket if the key's time is up. Whether it is; never while the request that writes the key is under way. */
+    boolean endIfOver(long nowNanos) {
+        synchronized (this) {
+            if (!reporting) {
+                return false;
+            }
+        }
+        return nowNanos - keptUntilNanos() >= 0 && ticket.endIfExpired();
+    }
+}
