@@ -89,7 +89,7 @@ final class Endpoints implements AutoCloseable {
         moved = listener;
     }
 
-    /** Moves on to the next member unless somebody has already. Calls under way at the old one may finish. */
+    /** SessionMoves on to the next member unless somebody has already. Calls under way at the old one may finish. */
     void leave(Member member) {
         synchronized (this) {
             if (given != null || closed || current != member) {

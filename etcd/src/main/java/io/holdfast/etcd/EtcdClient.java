@@ -119,7 +119,7 @@ final class EtcdClient implements AutoCloseable {
         if (login.isEmpty() || token != null) {
             return;
         }
-        if (!lock(loggingIn, limit)) {
+        if (!tryLock(loggingIn, limit)) {
             throw RpcFailure.of(Status.DEADLINE_EXCEEDED.withDescription("no time left to log in"), false);
         }
         try {
@@ -207,7 +207,7 @@ final class EtcdClient implements AutoCloseable {
     }
 
     /** Takes a lock, whatever interrupts. False if the deadline came first. */
-    static boolean lock(ReentrantLock lock, Deadline deadline) {
+    static boolean tryLock(ReentrantLock lock, Deadline deadline) {
         return Uninterruptibly.await(deadline, lock::tryLock);
     }
 

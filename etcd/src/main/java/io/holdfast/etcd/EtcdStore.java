@@ -37,7 +37,7 @@ final class EtcdStore implements DowngradingStore, AdministeredStore {
     private final Sessions sessions;
     private final Tickets tickets;
     private final Renewals renewals;
-    private final LineViews views;
+    private final LockViews views;
 
     EtcdStore(EtcdSettings settings, @Nullable Channel given, StoreContext context) {
         this.traits = StoreTraits.of(settings.display()).withTtls(MIN_TTL, MAX_TTL);
@@ -46,8 +46,8 @@ final class EtcdStore implements DowngradingStore, AdministeredStore {
         this.hub = new WatchHub(client, context);
         this.sessions = new Sessions(settings, client, hub, context, keys);
         this.tickets = new Tickets(context, keys, client, hub, sessions);
-        this.renewals = new Renewals(sessions, new Moves(sessions, client));
-        this.views = new LineViews(client, keys);
+        this.renewals = new Renewals(sessions, new SessionMoves(sessions, client));
+        this.views = new LockViews(client, keys);
     }
 
     @Override

@@ -9,7 +9,7 @@ import java.util.Optional;
  * {@code <prefix>%session/<lease hex>}.
  *
  * <p>All keys below {@code <prefix><name>/} are tickets of that lock, whoever wrote them. So a slash inside a name is
- * escaped, else the tickets of {@code a/b} would stand in line for {@code a}; and so is the per cent sign, which keeps
+ * escaped, else the tickets of {@code a/b} would be in the queue for {@code a}; and so is the per cent sign, which keeps
  * escaped names apart from literal ones and no name can collide with {@code %session}. Immutable.
  */
 final class Keys {
@@ -26,7 +26,7 @@ final class Keys {
     }
 
     /** The start of all keys of a lock. */
-    ByteString line(String name) {
+    ByteString queue(String name) {
         return ByteString.copyFromUtf8(prefix + NAMES.encode(name) + "/");
     }
 

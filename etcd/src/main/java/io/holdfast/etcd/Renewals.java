@@ -16,10 +16,12 @@ import java.util.Optional;
 final class Renewals {
 
     private final Sessions sessions;
-    private final Moves moves;
+    private final TicketKeys ticketKeys;
+    private final SessionMoves moves;
 
-    Renewals(Sessions sessions, Moves moves) {
+    Renewals(Sessions sessions, SessionMoves moves) {
         this.sessions = sessions;
+        this.ticketKeys = sessions.ticketKeys();
         this.moves = moves;
     }
 
@@ -35,7 +37,7 @@ final class Renewals {
     }
 
     private void renew(Session session, List<TicketKey> batch, Deadline deadline) {
-        Pulse.Finding finding;
+        ProvenKeepAlive.Finding finding;
         try {
             finding = sessions.extend(session, keysToRead(batch), deadline);
         } catch (RpcFailure failure) {
@@ -59,7 +61,7 @@ final class Renewals {
         }
         TicketKey key = known.get();
         Session session = key.session();
-        Pulse.Finding finding = sessions.extend(session, keysToRead(List.of(key)), deadline);
+        ProvenKeepAlive.Finding finding = sessions.extend(session, keysToRead(List.of(key)), deadline);
         report(key, session, finding, deadline);
         if (ticket.state() == Ticket.State.HELD && ttl.compareTo(session.ttl()) > 0) {
             moves.toOwnSession(key, ttl, deadline);
@@ -80,45 +82,45 @@ final class Renewals {
         List<ByteString> keys = new ArrayList<>();
         for (TicketKey key : batch) {
             keys.add(key.bytes());
-            Wait wait = key.waiting();
-            if (wait != null) {
-                keys.add(wait.nearest());
+            TicketKey.Waiting waiting = key.waiting();
+            if (waiting != null) {
+                keys.add(waiting.nearest());
             }
         }
         return keys;
     }
 
     /** @throws RpcFailure if what was found says neither that the ticket is kept nor that it is gone */
-    private void report(TicketKey key, Session session, Pulse.Finding finding, Deadline deadline) {
+    private void report(TicketKey key, Session session, ProvenKeepAlive.Finding finding, Deadline deadline) {
         Optional<KeyValue> found = finding.key(key.bytes());
         if (found.isEmpty()) {
-            sessions.lose(key, LossReason.GONE, "its key in etcd is gone: its lease ended, or somebody deleted it");
+            ticketKeys.lose(key, LossReason.GONE, "its key in etcd is gone: its lease ended, or somebody deleted it");
             return;
         }
         long lease = found.get().getLease();
-        Session next = key.next();
-        if (next != null && lease == next.lease()) {
+        Session movesTo = key.movesTo();
+        if (movesTo != null && lease == movesTo.lease()) {
             // A move whose answer has not come had been made.
-            sessions.move(key, next);
+            ticketKeys.move(key, movesTo);
         }
         if (key.session() != session) {
             // The next renewal extends the right lease.
             throw RpcFailure.unavailable("its key has just moved to another lease");
         }
         if (lease != session.lease()) {
-            sessions.lose(key, LossReason.GONE, "somebody bound its key in etcd to another lease");
+            ticketKeys.lose(key, LossReason.GONE, "somebody bound its key in etcd to another lease");
             return;
         }
-        if (finding.verdict() != Pulse.Verdict.EXTENDED) {
+        if (finding.verdict() != ProvenKeepAlive.Verdict.EXTENDED) {
             throw RpcFailure.unavailable("etcd is changing its leader, so the renewal proves nothing");
         }
         key.changedAt(found.get().getModRevision());
-        if (next != null) {
+        if (movesTo != null) {
             moves.preclude(key, deadline);
         }
-        Wait wait = key.waiting();
-        if (wait != null && finding.key(wait.nearest()).isEmpty()) {
-            wait.look();
+        TicketKey.Waiting waiting = key.waiting();
+        if (waiting != null && finding.key(waiting.nearest()).isEmpty()) {
+            waiting.look();
         }
         key.reportKept(finding.baseNanos());
     }

@@ -32,7 +32,7 @@ final class Session {
     private final Map<ByteString, Unwanted> unwanted = new ConcurrentHashMap<>();
     private final AtomicLong baseNanos;
     private volatile boolean over;
-    private volatile boolean announced;
+    private volatile boolean ownKeyWritten;
     private volatile long sweptNanos;
     private volatile long usedNanos;
     private volatile WatchHub.@Nullable Watch watch;
@@ -78,7 +78,7 @@ final class Session {
         return baseNanos.get();
     }
 
-    void extended(long newBaseNanos) {
+    void markExtended(long newBaseNanos) {
         baseNanos.accumulateAndGet(newBaseNanos, (a, b) -> a - b > 0 ? a : b);
     }
 
@@ -124,9 +124,9 @@ final class Session {
     }
 
     /** Ends if nobody has been in it for so long. Whether it did. */
-    boolean endIfIdle(long nowNanos, long patienceNanos) {
+    boolean endIfIdle(long nowNanos, long longestIdleNanos) {
         synchronized (this) {
-            if (over || !live.isEmpty() || nowNanos - usedNanos <= patienceNanos) {
+            if (over || !live.isEmpty() || nowNanos - usedNanos <= longestIdleNanos) {
                 return false;
             }
             over = true;
@@ -150,15 +150,15 @@ final class Session {
     }
 
     /** Whether its own key is known to be written. */
-    boolean isAnnounced() {
-        return announced;
+    boolean isOwnKeyWritten() {
+        return ownKeyWritten;
     }
 
-    void announced() {
-        announced = true;
+    void markOwnKeyWritten() {
+        ownKeyWritten = true;
     }
 
-    void watchedBy(WatchHub.Watch newWatch) {
+    void setWatch(WatchHub.Watch newWatch) {
         watch = newWatch;
         if (over) {
             stopWatching();
@@ -169,15 +169,11 @@ final class Session {
         return sweptNanos;
     }
 
-    void swept(long atNanos) {
+    void markSwept(long atNanos) {
         sweptNanos = atNanos;
     }
 
-    long usedNanos() {
-        return usedNanos;
-    }
-
-    void used(long atNanos) {
+    void markUsed(long atNanos) {
         usedNanos = atNanos;
     }
 

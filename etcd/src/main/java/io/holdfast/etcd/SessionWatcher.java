@@ -12,17 +12,19 @@ final class SessionWatcher implements WatchHub.Watcher {
 
     private final Session session;
     private final Sessions sessions;
+    private final TicketKeys ticketKeys;
 
-    SessionWatcher(Session session, Sessions sessions) {
+    SessionWatcher(Session session, Sessions sessions, TicketKeys ticketKeys) {
         this.session = session;
         this.sessions = sessions;
+        this.ticketKeys = ticketKeys;
     }
 
     /** What happened before, or during a gap, shows in the keys. */
     @Override
     public void opened(long revision) {
         if (!session.live().isEmpty()) {
-            sessions.check(session);
+            sessions.checkHeld(session);
         }
     }
 
@@ -36,7 +38,7 @@ final class SessionWatcher implements WatchHub.Watcher {
         if (now.getValue().toStringUtf8().startsWith(FORCED)) {
             TicketKey key = session.live().get(now.getValue().substring(FORCED.length()));
             if (key != null) {
-                sessions.lose(key, LossReason.FORCED, "an administrator released it by force");
+                ticketKeys.lose(key, LossReason.FORCED, "an administrator released it by force");
             }
         }
     }

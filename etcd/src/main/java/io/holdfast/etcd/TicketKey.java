@@ -17,11 +17,11 @@ final class TicketKey {
     private final Instant since = Instant.now();
 
     private volatile Session session;
-    private volatile @Nullable Session next; // an own session the key may have moved to, with the answer still out
+    private volatile @Nullable Session movesTo;
     private volatile long revision;
     private volatile long changeRevision;
     private volatile @Nullable Long lingersUntilNanos;
-    private volatile @Nullable Wait wait;
+    private volatile @Nullable Waiting waiting;
     private boolean reporting; // guarded by this
 
     TicketKey(Ticket ticket, ByteString key, Session session) {
@@ -42,27 +42,41 @@ final class TicketKey {
         return session;
     }
 
-    void moveTo(Session newSession) {
-        session = newSession;
+    // Its moves to another session.
+
+    /** A request to move it is about to be sent. */
+    void beginMove(Session to) {
+        movesTo = to;
     }
 
+    /** Where it may have moved, if the answer to that is still out; null if there is no such move. */
     @Nullable
-    Session next() {
-        return next;
+    Session movesTo() {
+        return movesTo;
     }
 
-    void mayMoveTo(@Nullable Session newSession) {
-        next = newSession;
+    void finishMove(Session to) {
+        session = to;
+        movesTo = null;
+    }
+
+    /** There is no such move any more. Returns where it would have gone. */
+    @Nullable
+    Session cancelMove() {
+        Session other = movesTo;
+        movesTo = null;
+        return other;
     }
 
     /** Writes the key, with what its ticket asks for now, as one of that session. */
     RequestOp put(Session to) {
-        return Txns.put(key, TicketNote.of(ticket, since).toValue(), to.lease());
+        return Txns.put(key, TicketValue.of(ticket, since).toValue(), to.lease());
     }
 
     /** Changes what the key asks for; it stays with its session and keeps its create revision. */
     RequestOp rewriteAs(Demand demand) {
-        return Txns.rewrite(key, TicketNote.of(ticket, since).withDemand(demand).toValue());
+        return Txns.rewrite(
+                key, TicketValue.of(ticket, since).withDemand(demand).toValue());
     }
 
     /** Its create revision, which is the token; zero while unknown. */
@@ -132,18 +146,31 @@ final class TicketKey {
 
     // Its wait.
 
-    void waitBy(Wait newWait) {
-        wait = newWait;
+    /** How a waiting ticket learns that it is admitted. */
+    interface Waiting extends AutoCloseable {
+
+        /** Whose going is waited for. */
+        ByteString nearest();
+
+        /** Asks etcd who is ahead. */
+        void look();
+
+        @Override
+        void close();
     }
 
-    /** How it waits; null if it was granted at once, or is not in the queue. */
+    void waitBy(Waiting newWaiting) {
+        waiting = newWaiting;
+    }
+
+    /** How it waits; null if it does not. */
     @Nullable
-    Wait waiting() {
-        return ticket.state() == Ticket.State.WAITING ? wait : null;
+    Waiting waiting() {
+        return ticket.state() == Ticket.State.WAITING ? waiting : null;
     }
 
     void stopWaiting() {
-        Wait current = wait;
+        Waiting current = waiting;
         if (current != null) {
             current.close();
         }

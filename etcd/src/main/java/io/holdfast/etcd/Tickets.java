@@ -35,19 +35,19 @@ import java.util.Optional;
  *
  *   P1. The lease runs out while we count on it. The base of a grant is the moment before the request that last extended the
  *       session was sent, never that of the transaction that wrote the key (it extends nothing). What extends is proven
- *       to come from the true leader (Pulse).
+ *       to come from the true leader (ProvenKeepAlive).
  *   P1. A waiter's turn comes when its own key is gone already (its lease expired or was revoked; Jepsen's finding on etcd's own
  *       lock). If the lease expired, the base tells: a ticket does not become held past its deadline. If it was revoked, the
  *       session's watch tells; when the key ahead was of the same session, which goes at the same revision, the wait looks
- *       once more (Wait). Only keys deleted by hand, the one ahead and ours at one stroke, go unnoticed until the next
+ *       once more (PredecessorWatch). Only keys deleted by hand, the one ahead and ours at one stroke, go unnoticed until the next
  *       renewal: as for any key deleted by hand while held.
  *   P1. The watch opens after the key ahead is gone. It says from which revision on it sees; if that is later than what
  *       we read, we read again (WatchHub).
  *   P1. The one ahead goes while somebody further ahead stays (a waiter gave up). Only if the one ahead was the first is its
- *       going enough (Standing.whole).
+ *       going enough (Predecessors.complete).
  *   P1. A key ahead appears after we looked. Impossible: create revisions only grow, and a rewritten key keeps its own.
  *   P1. What was read says that nobody wants a key, and it is held, or lingers, on another lease by the time it is deleted. No
- *       delete is without a condition (Sessions.deleteNow).
+ *       delete is without a condition (TicketKeys).
  *   P2. A lease extended beyond its session's ttl moves to a session of its own by a put on the same key, which keeps the create
  *       revision; so do a downgrade and lingering.
  *   P3. A release that arrives late, or twice, finds another create revision or no key: ids are never used again.
@@ -58,12 +58,12 @@ import java.util.Optional;
  *       is sent again with another session and another key; a session that ends after the ticket was told tells it
  *       (TicketKey.startReporting). Never both.
  *   P7. The answer to a transaction never comes, and it is applied now or much later. The key is unwanted: withdraw deletes it,
- *       and the sweep of the session finds whatever turns up afterwards (SessionRounds).
+ *       and the sweep of the session finds whatever turns up afterwards (SessionSweeper).
  *   P7. A move to another lease with its answer missing: the next renewal reads which lease the key has, and follows, or
- *       sees to it that the move is not made any more (Moves).
+ *       sees to it that the move is not made any more (SessionMoves).
  *   P7. "Database space exceeded" may be said of a transaction that was applied: the key is deleted at once, which works
  *       without space, and only then is the request called refused.
- *   A release that is to linger fails: the key stays where it is until it has lingered (SessionRounds), or until a repeated
+ *   A release that is to linger fails: the key stays where it is until it has lingered (SessionSweeper), or until a repeated
  *       release finds it a lease of its own.
  *   P8. Keys go on release, withdrawal, or with the lease; there are no counters.
  */
@@ -77,6 +77,7 @@ final class Tickets {
     private final EtcdClient client;
     private final WatchHub hub;
     private final Sessions sessions;
+    private final TicketKeys ticketKeys;
 
     Tickets(StoreContext context, Keys keys, EtcdClient client, WatchHub hub, Sessions sessions) {
         this.context = context;
@@ -84,6 +85,7 @@ final class Tickets {
         this.client = client;
         this.hub = hub;
         this.sessions = sessions;
+        this.ticketKeys = sessions.ticketKeys();
     }
 
     /** Writes a key in a session that is really there, and tells the ticket what that brought. */
@@ -107,26 +109,26 @@ final class Tickets {
             Session session = sessions.obtain(ticket.name(), ticket.ttl(), deadline);
             TicketKey key = new TicketKey(ticket, keys.ticket(ticket.name(), session.nextId()), session);
             ticket.attach(key);
-            if (sessions.enter(key)) {
+            if (session.enter(key)) {
                 return key;
             }
         }
     }
 
     private Optional<Refusal> attempt(TicketKey key, Deadline deadline) {
-        ByteString queue = keys.line(key.ticket().name());
+        ByteString queue = keys.queue(key.ticket().name());
         Demand demand = key.ticket().demand();
         TxnRequest txn = TxnRequest.newBuilder()
                 .addCompare(Txns.nothingBelow(queue))
                 .addSuccess(key.put(key.session()))
-                .addFailure(Txns.read(demand instanceof Demand.Exclusive ? Txns.first(queue) : Txns.line(queue)))
+                .addFailure(Txns.read(demand instanceof Demand.Exclusive ? Txns.first(queue) : Txns.queue(queue)))
                 .build();
         TxnResponse response = send(txn, deadline);
         while (!response.getSucceeded()) {
             List<KeyValue> ahead = response.getResponses(0).getResponseRange().getKvsList();
             long revision = response.getHeader().getRevision();
-            if (!Standing.ofLine(ahead, key.bytes(), demand, revision).admits(demand)) {
-                sessions.forget(key);
+            if (!Predecessors.inQueue(ahead, key.bytes(), demand, revision).admits(demand)) {
+                ticketKeys.forget(key);
                 return Optional.of(new Refusal(reason(ahead.get(0))));
             }
             // Others hold it beside whom we may: take it if nobody has come since.
@@ -142,29 +144,29 @@ final class Tickets {
     }
 
     private static String reason(KeyValue first) {
-        return TicketNote.of(first.getValue())
+        return TicketValue.of(first.getValue())
                 .origin()
                 .map(origin -> "held by " + origin)
                 .orElse("held by another client's key " + first.getKey().toStringUtf8());
     }
 
     private Optional<Refusal> enqueue(TicketKey key, Deadline deadline) {
-        ByteString queue = keys.line(key.ticket().name());
+        ByteString queue = keys.queue(key.ticket().name());
         Demand demand = key.ticket().demand();
-        TxnResponse response = send(Standing.enqueue(queue, key.bytes(), key.put(key.session()), demand), deadline);
+        TxnResponse response = send(Predecessors.enqueue(queue, key.bytes(), key.put(key.session()), demand), deadline);
         if (!response.getSucceeded()) {
             throw RpcFailure.of(Status.ALREADY_EXISTS.withDescription("somebody else wrote its key"), false);
         }
-        Standing standing = Standing.ofEnqueue(response, key.bytes(), demand);
-        if (standing.admits(demand)) {
+        Predecessors predecessors = Predecessors.ofEnqueue(response, key.bytes(), demand);
+        if (predecessors.admits(demand)) {
             startReporting(key, response);
             key.reportGrant();
         } else {
-            Wait wait = new Wait(key, queue, standing, client, hub, context);
-            key.waitBy(wait);
+            PredecessorWatch watch = new PredecessorWatch(key, queue, predecessors, client, hub, context);
+            key.waitBy(watch);
             startReporting(key, response);
             key.ticket().waiting(key.session().ttl(), key.session().baseNanos());
-            wait.start();
+            watch.start();
         }
         return Optional.empty();
     }
@@ -178,15 +180,15 @@ final class Tickets {
     /** Makes up its mind whether anything may be left of a failed request. */
     private RpcFailure settle(TicketKey key, RpcFailure failure, Deadline deadline) {
         if (failure.isNotApplied()) {
-            sessions.forget(key);
+            ticketKeys.forget(key);
             return failure;
         }
-        sessions.abandon(key);
+        ticketKeys.abandon(key);
         if (failure.isOutOfSpace()) {
             try {
                 // It was answered, so it is not on its way any more: after this nothing is left for certain.
-                sessions.deleteNow(key.bytes(), deadline, key.isThere());
-                sessions.forget(key);
+                ticketKeys.delete(key.bytes(), deadline, key.isThere());
+                ticketKeys.forget(key);
                 return new RpcFailure(RpcFailure.Fate.NOT_APPLIED, failure);
             } catch (RpcFailure again) {
                 failure.addSuppressed(again);
@@ -207,11 +209,11 @@ final class Tickets {
         }
         try {
             boolean released = lingers ? linger(key, linger, deadline) : deleteIfOurs(key, deadline);
-            sessions.forget(key);
+            ticketKeys.forget(key);
             return released ? ReleaseAnswer.RELEASED : ReleaseAnswer.NOT_HELD;
         } catch (RpcFailure failure) {
             if (!lingers) {
-                sessions.abandon(key);
+                ticketKeys.abandon(key);
             }
             throw failure;
         }
@@ -238,7 +240,7 @@ final class Tickets {
             return maybeOurs;
         } finally {
             long endNanos = maybeOurs ? context.time().nanoTime() + linger.toNanos() : own.baseNanos();
-            context.timer().at(endNanos, () -> sessions.revoke(own.lease()));
+            sessions.endLingering(own, endNanos);
         }
     }
 
@@ -249,11 +251,11 @@ final class Tickets {
             return Withdrawal.NOT_FOUND;
         }
         TicketKey key = known.get();
-        sessions.abandon(key);
-        boolean removed = sessions.deleteNow(key.bytes(), deadline, key.isThere());
+        ticketKeys.abandon(key);
+        boolean removed = ticketKeys.delete(key.bytes(), deadline, key.isThere());
         if (removed || key.revision() > 0) {
             // It was there, it is gone, and its id is never used again.
-            sessions.forget(key);
+            ticketKeys.forget(key);
         }
         return removed ? Withdrawal.REMOVED : Withdrawal.NOT_FOUND;
     }
@@ -268,7 +270,7 @@ final class Tickets {
         if (send(txn, deadline).getSucceeded()) {
             ticket.downgraded();
         } else {
-            sessions.lose(key, LossReason.GONE, "its key in etcd is gone");
+            ticketKeys.lose(key, LossReason.GONE, "its key in etcd is gone");
         }
     }
 

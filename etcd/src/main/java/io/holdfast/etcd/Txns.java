@@ -109,7 +109,7 @@ final class Txns {
     }
 
     /** A lock's tickets in order of arrival. */
-    static RangeRequest.Builder line(ByteString start) {
+    static RangeRequest.Builder queue(ByteString start) {
         return RangeRequest.newBuilder()
                 .setKey(start)
                 .setRangeEnd(Keys.endOf(start))
@@ -117,13 +117,13 @@ final class Txns {
                 .setSortOrder(RangeRequest.SortOrder.ASCEND);
     }
 
-    /** The first in line. */
+    /** The first of a queue. */
     static RangeRequest.Builder first(ByteString start) {
-        return line(start).setLimit(1);
+        return queue(start).setLimit(1);
     }
 
-    /** The last {@code count} in line, last first. */
+    /** The last {@code count} of a queue, last first. */
     static RangeRequest.Builder last(ByteString start, int count) {
-        return line(start).setSortOrder(RangeRequest.SortOrder.DESCEND).setLimit(count);
+        return queue(start).setSortOrder(RangeRequest.SortOrder.DESCEND).setLimit(count);
     }
 }

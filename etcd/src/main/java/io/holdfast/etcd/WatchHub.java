@@ -244,7 +244,7 @@ final class WatchHub implements AutoCloseable {
             WatchCreateRequest.Builder create =
                     WatchCreateRequest.newBuilder().setKey(watch.key).setRangeEnd(watch.end);
             if (!watch.end.isEmpty()) {
-                // Newcomers to a line interest nobody in it.
+                // Whoever waits in a queue need not know who joins it behind.
                 create.addFilters(WatchCreateRequest.FilterType.NOPUT);
             }
             unanswered.add(watch);

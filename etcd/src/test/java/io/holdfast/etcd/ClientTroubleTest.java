@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Test;
 @DisplayName("When something goes wrong within the client")
 class ClientTroubleTest {
 
-    /** Rounds are a twelfth of it apart: while a test runs, none is due. */
+    /** Sweeps are a twelfth of it apart: while a test runs, none is due. */
     private static final Duration LONG = Duration.ofMinutes(10);
 
     private static EtcdServer server;
@@ -55,7 +55,7 @@ class ClientTroubleTest {
         proxy.close();
     }
 
-    /** In line, with its watches open. */
+    /** In the queue, with its watches open. */
     private TestTicket troubledWaiter() {
         TestTicket waiter = troubled.enqueue(troubled.ticket(name, Demand.exclusive(), LONG));
         await().until(() -> meddler.watchIds.size() == 2);

@@ -55,23 +55,23 @@ class EtcdStoresTest {
     @Test
     void aTicketTellsWhoWroteItAndWhatItAsksFor() {
         for (Demand demand : List.of(Demand.exclusive(), Demand.shared(), Demand.permits(2, 5))) {
-            TicketNote note = new TicketNote(
+            TicketValue note = new TicketValue(
                     demand,
                     "abc-1",
                     Optional.of(Instant.EPOCH.plus(Duration.ofDays(1))),
                     Optional.of(new Origin("a client =%", "höst", 42, "main thread")));
-            assertThat(TicketNote.of(note.toValue())).isEqualTo(note);
+            assertThat(TicketValue.of(note.toValue())).isEqualTo(note);
         }
     }
 
     @Test
     void aNameOverSeveralLinesDoesNotHideWhatATicketAsksFor() {
-        TicketNote note = new TicketNote(
+        TicketValue note = new TicketValue(
                 Demand.shared(),
                 "abc-1",
                 Optional.of(Instant.EPOCH),
                 Optional.of(new Origin("a\nclient", "host\r\n", 42, "main\n\nthread")));
-        TicketNote read = TicketNote.of(note.toValue());
+        TicketValue read = TicketValue.of(note.toValue());
         assertThat(read.demand()).isEqualTo(Demand.shared());
         assertThat(read.origin()).map(Origin::client).contains("a client");
     }
@@ -87,7 +87,7 @@ class EtcdStoresTest {
                 "holdfast 1\nshared\nowner\n1970-01-01T00:00:00Z\na | b | 1 | c"
             })
     void aValueThatIsNotOursIsAnExclusiveDemandOfSomebodyUnknown(String value) {
-        TicketNote note = TicketNote.of(ByteString.copyFromUtf8(value));
+        TicketValue note = TicketValue.of(ByteString.copyFromUtf8(value));
         assertThat(note.demand()).isEqualTo(Demand.exclusive());
         assertThat(note.origin()).isEmpty();
         assertThat(note.isForeign()).isTrue();

@@ -20,7 +20,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
-@DisplayName("In one line with etcdctl lock and Go's concurrency.Mutex")
+@DisplayName("In one queue with etcdctl lock and Go's concurrency.Mutex")
 class EtcdctlLockTest {
 
     private static EtcdServer server;

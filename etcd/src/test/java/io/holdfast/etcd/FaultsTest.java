@@ -107,8 +107,8 @@ class FaultsTest {
         try (TestClient slow = TestClient.of("etcd://127.0.0.1:" + proxy.port() + "?timeout=10s")) {
             Duration ttl = Duration.ofSeconds(4);
             TestTicket held = slow.grant(slow.ticket(name, Demand.exclusive(), ttl));
-            // Two round trips: the key is read in time, and the answer comes when the place has been given up, which a
-            // round that waits for an answer itself notices up to a third of the ttl late.
+            // Two round trips: the key is read in time, and the answer comes when the ticket has ended, which a
+            // sweep that waits for an answer itself notices up to a third of the ttl late.
             await().until(() -> isOlderThan(held, ttl.dividedBy(2)));
             proxy.delay(Direction.TO_CLIENT, ttl.multipliedBy(21).dividedBy(50));
 

@@ -21,7 +21,7 @@ class SessionTest {
 
     private static final long LONG_AGO = 0;
     private static final long NOW = Duration.ofHours(1).toNanos();
-    private static final long PATIENCE = Duration.ofMinutes(5).toNanos();
+    private static final long LONGEST_IDLE = Duration.ofMinutes(5).toNanos();
 
     private static Session session() {
         return new Session(
@@ -44,7 +44,7 @@ class SessionTest {
     void endsAndTakesNobodyInAnyMore() {
         Session session = session();
 
-        assertThat(session.endIfIdle(NOW, PATIENCE)).isTrue();
+        assertThat(session.endIfIdle(NOW, LONGEST_IDLE)).isTrue();
         assertThat(session.enter(key(session))).isFalse();
     }
 
@@ -53,17 +53,17 @@ class SessionTest {
         Session session = session();
 
         assertThat(session.enter(key(session))).isTrue();
-        assertThat(session.endIfIdle(NOW, PATIENCE)).isFalse();
+        assertThat(session.endIfIdle(NOW, LONGEST_IDLE)).isFalse();
     }
 
     @Test
     void p5DoesNotEndWhileSomebodyIsAboutToEnter() throws Exception {
         Session session = session();
-        FutureTask<Boolean> ends = new FutureTask<>(() -> session.endIfIdle(NOW, PATIENCE));
-        Thread rounds = new Thread(ends);
+        FutureTask<Boolean> ends = new FutureTask<>(() -> session.endIfIdle(NOW, LONGEST_IDLE));
+        Thread sweeper = new Thread(ends);
         synchronized (session) {
-            rounds.start();
-            await().until(() -> rounds.getState() != Thread.State.RUNNABLE);
+            sweeper.start();
+            await().until(() -> sweeper.getState() != Thread.State.RUNNABLE);
             assertThat(session.enter(key(session))).isTrue();
         }
 

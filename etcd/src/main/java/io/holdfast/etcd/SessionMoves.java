@@ -15,34 +15,36 @@ import java.time.Duration;
  * finds one not made rewrites the key as it is before it counts: from then on the move comes too late.
  *
  * The ticket may end while its key moves. Whoever ends it deletes the key by its create revision, on whatever lease it is, and
- * gives back the session it may have moved to (Sessions.forget). If nobody does, the key's time is up all the same.
+ * gives back the session it may have moved to (TicketKeys.forget). If nobody does, the key's time is up all the same.
  */
-final class Moves {
+final class SessionMoves {
 
     private final Sessions sessions;
+    private final TicketKeys ticketKeys;
     private final EtcdClient client;
 
-    Moves(Sessions sessions, EtcdClient client) {
+    SessionMoves(Sessions sessions, EtcdClient client) {
         this.sessions = sessions;
+        this.ticketKeys = sessions.ticketKeys();
         this.client = client;
     }
 
     /** Gives a key a session of its own, long enough. */
     void toOwnSession(TicketKey key, Duration ttl, Deadline deadline) {
         Session own = sessions.openOwn(ttl, deadline);
-        key.mayMoveTo(own);
+        key.beginMove(own);
         TxnResponse response = move(key, own, deadline);
         if (response.getSucceeded()) {
-            sessions.move(key, own);
+            ticketKeys.move(key, own);
             // What was asked for; that etcd counts whole seconds shall not make it longer.
             key.ticket().extended(ttl, own.baseNanos());
             return;
         }
-        sessions.stay(key);
+        ticketKeys.cancelMove(key);
         if (response.getResponses(0).getResponseRange().getKvsCount() > 0) {
             throw RpcFailure.unavailable("its key changed meanwhile");
         }
-        sessions.lose(key, LossReason.GONE, "its key in etcd is gone");
+        ticketKeys.lose(key, LossReason.GONE, "its key in etcd is gone");
     }
 
     private TxnResponse move(TicketKey key, Session own, Deadline deadline) {
@@ -55,7 +57,7 @@ final class Moves {
             return send(txn, deadline);
         } catch (RpcFailure failure) {
             if (failure.isNotApplied()) {
-                sessions.stay(key);
+                ticketKeys.cancelMove(key);
             }
             throw failure;
         }
@@ -72,7 +74,7 @@ final class Moves {
             throw RpcFailure.unavailable("its key changed meanwhile");
         }
         key.changedAt(response.getHeader().getRevision());
-        sessions.stay(key);
+        ticketKeys.cancelMove(key);
     }
 
     private TxnResponse send(TxnRequest txn, Deadline deadline) {

@@ -17,15 +17,15 @@ import java.util.Optional;
  * @param since when it was written, by its client's clock, for people
  * @param origin where it comes from, for people
  */
-record TicketNote(Demand demand, String owner, Optional<Instant> since, Optional<Origin> origin) {
+record TicketValue(Demand demand, String owner, Optional<Instant> since, Optional<Origin> origin) {
 
     private static final String FIRST_LINE = "holdfast 2";
     private static final int LINES = 5;
-    private static final TicketNote FOREIGN =
-            new TicketNote(Demand.exclusive(), "", Optional.empty(), Optional.empty());
+    private static final TicketValue FOREIGN =
+            new TicketValue(Demand.exclusive(), "", Optional.empty(), Optional.empty());
 
-    static TicketNote of(Ticket ticket, Instant since) {
-        return new TicketNote(
+    static TicketValue of(Ticket ticket, Instant since) {
+        return new TicketValue(
                 ticket.demand(), ticket.owner().toString(), Optional.of(since), Optional.of(ticket.origin()));
     }
 
@@ -39,13 +39,13 @@ record TicketNote(Demand demand, String owner, Optional<Instant> since, Optional
                 origin.map(OriginText::write).orElse("")));
     }
 
-    static TicketNote of(ByteString value) {
+    static TicketValue of(ByteString value) {
         String[] lines = value.toStringUtf8().split("\n", -1);
         if (lines.length != LINES || !lines[0].equals(FIRST_LINE)) {
             return FOREIGN;
         }
         try {
-            return new TicketNote(
+            return new TicketValue(
                     demand(lines[1]), lines[2], Optional.of(Instant.parse(lines[3])), OriginText.read(lines[4]));
         } catch (RuntimeException e) {
             // Whatever it is, it is in the queue: the strictest reading is the safe one.
@@ -53,8 +53,8 @@ record TicketNote(Demand demand, String owner, Optional<Instant> since, Optional
         }
     }
 
-    TicketNote withDemand(Demand newDemand) {
-        return new TicketNote(newDemand, owner, since, origin);
+    TicketValue withDemand(Demand newDemand) {
+        return new TicketValue(newDemand, owner, since, origin);
     }
 
     boolean isForeign() {

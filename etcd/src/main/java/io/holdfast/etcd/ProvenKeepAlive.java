@@ -33,14 +33,14 @@ import java.util.Optional;
  * The same read tells which of our keys are still there. "No such lease" is not believed on its own either: a leader
  * that has just been elected may not have applied the grant of it yet. A lease is gone when its keys are.
  */
-final class Pulse {
+final class ProvenKeepAlive {
 
     /** Below etcd's limit of 128 operations in a transaction. */
     private static final int READS_AT_ONCE = 100;
 
     private static final int TRIES = 2;
 
-    /** What a pulse found. */
+    /** What became of the lease. */
     enum Verdict {
         /** The lease runs anew from the base. */
         EXTENDED,
@@ -65,13 +65,13 @@ final class Pulse {
     private final EtcdClient client;
     private final TimeSource time;
 
-    Pulse(EtcdClient client, TimeSource time) {
+    ProvenKeepAlive(EtcdClient client, TimeSource time) {
         this.client = client;
         this.time = time;
     }
 
     /** @throws RpcFailure if etcd does not answer */
-    Finding take(long lease, Collection<ByteString> keys, Deadline deadline) {
+    Finding send(long lease, Collection<ByteString> keys, Deadline deadline) {
         Finding finding = null;
         for (int i = 0; i < TRIES; i++) {
             long baseNanos = time.nanoTime();

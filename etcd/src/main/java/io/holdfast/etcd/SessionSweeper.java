@@ -30,9 +30,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
  *     A lease of one lock alone needs no sweep: if its key is unwanted, the lease is ended.
  *   - A lease not extended for a ttl is lost: its holders and waiters are told.
  */
-final class SessionRounds {
+final class SessionSweeper {
 
-    private static final Logger LOG = System.getLogger(SessionRounds.class.getName());
+    private static final Logger LOG = System.getLogger(SessionSweeper.class.getName());
 
     /** A lease that nothing was taken through for so long is given back. */
     private static final long IDLE_NANOS = Duration.ofMinutes(5).toNanos();
@@ -40,14 +40,16 @@ final class SessionRounds {
     private static final long SHORTEST_ROUND_NANOS = Duration.ofMillis(50).toNanos();
 
     private final Sessions sessions;
+    private final TicketKeys ticketKeys;
     private final EtcdClient client;
     private final StoreContext context;
     private final Keys keys;
     private final AtomicBoolean underWay = new AtomicBoolean();
     private final EarliestAlarm alarm;
 
-    SessionRounds(Sessions sessions, EtcdClient client, StoreContext context, Keys keys) {
+    SessionSweeper(Sessions sessions, TicketKeys ticketKeys, EtcdClient client, StoreContext context, Keys keys) {
         this.sessions = sessions;
+        this.ticketKeys = ticketKeys;
         this.client = client;
         this.context = context;
         this.keys = keys;
@@ -99,10 +101,11 @@ final class SessionRounds {
         }
         for (TicketKey key : session.live().values()) {
             if (key.endIfOver(now)) {
-                sessions.abandon(key);
+                ticketKeys.abandon(key);
                 // Not if a release that came too late has let it linger.
-                sessions.deleteSoon(key.bytes(), key.isThere(), key.isBoundTo(session))
-                        .thenRun(() -> sessions.forget(key));
+                ticketKeys
+                        .deleteAsync(key.bytes(), key.isThere(), key.isBoundTo(session))
+                        .thenRun(() -> ticketKeys.forget(key));
             }
         }
     }
@@ -117,12 +120,12 @@ final class SessionRounds {
                 sessions.endWithKey(session, deadline);
                 return;
             }
-            if (session.kind() != Session.Kind.GIVEN && session.endIfIdle(now, patience(session))) {
+            if (session.kind() != Session.Kind.GIVEN && session.endIfIdle(now, longestIdleNanos(session))) {
                 sessions.discard(session);
                 return;
             }
-            if (!session.isAnnounced()) {
-                sessions.announce(session);
+            if (!session.isOwnKeyWritten()) {
+                sessions.writeOwnKey(session);
             }
             if (!session.isTidy(now)) {
                 sweep(session, deadline);
@@ -138,7 +141,7 @@ final class SessionRounds {
         }
     }
 
-    private static long patience(Session session) {
+    private static long longestIdleNanos(Session session) {
         long ttl = session.ttl().toNanos();
         return session.kind() == Session.Kind.OWN ? ttl : Math.max(IDLE_NANOS, 3 * ttl);
     }
@@ -156,18 +159,18 @@ final class SessionRounds {
         for (ByteString key : answer.getKeysList()) {
             if (isOrphan(key, session) && deleteOrphan(key, session, answer, deadline)) {
                 LOG.log(Level.DEBUG, () -> "Deleted orphan " + key.toStringUtf8());
-                sessions.cleared(session, key);
+                ticketKeys.forgetUnwanted(session, key);
             }
         }
-        session.swept(now);
+        session.markSwept(now);
         // Should one of those come after all, it is not live and goes like any orphan.
         session.unwanted().values().stream()
                 .filter(unwanted -> now - unwanted.sinceNanos() > session.ttl().toNanos())
-                .forEach(unwanted -> sessions.forget(unwanted.key()));
+                .forEach(unwanted -> ticketKeys.forget(unwanted.key()));
     }
 
     private boolean deleteOrphan(ByteString key, Session session, LeaseTimeToLiveResponse listing, Deadline deadline) {
-        return sessions.deleteNow(
+        return ticketKeys.delete(
                 key,
                 deadline,
                 Txns.boundTo(key, session.lease()),

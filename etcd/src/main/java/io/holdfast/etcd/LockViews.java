@@ -23,7 +23,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /** Shows queues to people. Thread-safe. */
-final class LineViews {
+final class LockViews {
 
     private static final int KEYS_AT_ONCE = 1000;
 
@@ -33,7 +33,7 @@ final class LineViews {
     private final EtcdClient client;
     private final Keys keys;
 
-    LineViews(EtcdClient client, Keys keys) {
+    LockViews(EtcdClient client, Keys keys) {
         this.client = client;
         this.keys = keys;
     }
@@ -47,7 +47,7 @@ final class LineViews {
         Admission admission = new Admission();
         List<KeyValue> holders = new ArrayList<>();
         for (KeyValue ticket : queue(name, deadline)) {
-            if (!admission.admit(TicketNote.of(ticket.getValue()).demand())) {
+            if (!admission.admit(TicketValue.of(ticket.getValue()).demand())) {
                 break;
             }
             holders.add(ticket);
@@ -81,7 +81,7 @@ final class LineViews {
             String namePrefix, Optional<String> after, int limit, Deadline deadline) {
         Map<String, List<KeyValue>> queues = new LinkedHashMap<>();
         ByteString start = keys.namesBeginningWith(namePrefix);
-        ByteString from = after.map(name -> Keys.endOf(keys.line(name))).orElse(Keys.orFirst(start));
+        ByteString from = after.map(name -> Keys.endOf(keys.queue(name))).orElse(Keys.orFirst(start));
         RangeRequest.Builder range =
                 RangeRequest.newBuilder().setRangeEnd(Keys.endOf(start)).setLimit(Math.min(KEYS_AT_ONCE, limit) + 1);
         boolean more = true;
@@ -102,7 +102,7 @@ final class LineViews {
     }
 
     private List<KeyValue> queue(String name, Deadline deadline) {
-        return range(Txns.line(keys.line(name)), deadline).getKvsList();
+        return range(Txns.queue(keys.queue(name)), deadline).getKvsList();
     }
 
     private LockView view(
@@ -111,7 +111,7 @@ final class LineViews {
         List<Waiter> waiters = new ArrayList<>();
         Admission admission = new Admission();
         for (KeyValue ticket : queue) {
-            TicketNote note = TicketNote.of(ticket.getValue());
+            TicketValue note = TicketValue.of(ticket.getValue());
             if (admission.admit(note.demand())) {
                 holders.add(new Holder(
                         note.origin(),

@@ -26,8 +26,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
-@DisplayName("A line of keys in etcd")
-class LineTest {
+@DisplayName("A queue of keys in etcd")
+class QueueTest {
 
     private static final Demand SHARED = Demand.shared();
 

@@ -12,11 +12,11 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /*
- * A ticket's wait for its turn.
+ * Finds out when a waiting ticket is admitted.
  *
- * It watches whoever must go (a reader the nearest who is not one, a permit all of the line) and acts on what it is told:
+ * It watches whoever must go (a reader the nearest who is not one, a permit all of the queue) and acts on what it is told:
  *
- *   - The last obstacle went: admitted, with no further request. Not if the obstacle was of our own session: then the whole
+ *   - The last predecessor went: admitted, with no further request. Not if that one was of our own session: then the whole
  *     session may have been revoked, our key with it, and the news of that is on another watch. One look tells.
  *   - Somebody went whose going does not suffice: one look.
  *   - The watch opened later than what we know (opened(s), s > revision): one look.
@@ -25,27 +25,33 @@ import org.jspecify.annotations.Nullable;
  * repeated after a pause. The heartbeat sees whether the nearest is gone and brings a look then, so for those who wait for it
  * alone even a lost event costs a third of the ttl at most; permits, whom anybody's going may admit, rely on their watch.
  */
-final class Wait implements WatchHub.Watcher, AutoCloseable {
+final class PredecessorWatch implements TicketKey.Waiting, WatchHub.Watcher {
 
     private static final long PAUSE_NANOS = Duration.ofMillis(100).toNanos();
 
     private final TicketKey key;
-    private final ByteString line;
+    private final ByteString queue;
     private final EtcdClient client;
     private final WatchHub hub;
     private final StoreContext context;
     private final Demand demand;
 
-    private Standing standing; // guarded by this
+    private Predecessors predecessors; // guarded by this
     private WatchHub.@Nullable Watch watch; // guarded by this
     private boolean looking; // guarded by this
     private boolean lookAgain; // guarded by this
     private boolean closed; // guarded by this
 
-    Wait(TicketKey key, ByteString line, Standing standing, EtcdClient client, WatchHub hub, StoreContext context) {
+    PredecessorWatch(
+            TicketKey key,
+            ByteString queue,
+            Predecessors predecessors,
+            EtcdClient client,
+            WatchHub hub,
+            StoreContext context) {
         this.key = key;
-        this.line = line;
-        this.standing = standing;
+        this.queue = queue;
+        this.predecessors = predecessors;
         this.client = client;
         this.hub = hub;
         this.context = context;
@@ -56,14 +62,14 @@ final class Wait implements WatchHub.Watcher, AutoCloseable {
         watchNearest();
     }
 
-    /** Whose going is waited for. */
-    synchronized ByteString nearest() {
-        return standing.nearest();
+    @Override
+    public synchronized ByteString nearest() {
+        return predecessors.nearest();
     }
 
     @Override
     public synchronized void opened(long revision) {
-        if (revision > standing.revision()) {
+        if (revision > predecessors.revision()) {
             look();
         }
     }
@@ -83,24 +89,24 @@ final class Wait implements WatchHub.Watcher, AutoCloseable {
                 lookAgain = true;
                 return;
             }
-            Standing left = standing;
+            Predecessors left = predecessors;
             for (KeyValue kv : gone) {
-                if (kv.getModRevision() <= standing.revision()) {
+                if (kv.getModRevision() <= predecessors.revision()) {
                     continue;
                 }
                 if (kv.getKey().equals(key.bytes())
-                        || left.isHinderedBy(kv.getKey(), key.session().lease())) {
+                        || left.has(kv.getKey(), key.session().lease())) {
                     look();
                     return;
                 }
                 left = left.without(kv.getKey());
             }
-            if (left.obstacles().size() == standing.obstacles().size()) {
+            if (left.those().size() == predecessors.those().size()) {
                 return;
             }
             if (!left.admits(demand)) {
                 if (demand instanceof Demand.Permits) {
-                    standing = left;
+                    predecessors = left;
                 } else {
                     look();
                 }
@@ -113,13 +119,13 @@ final class Wait implements WatchHub.Watcher, AutoCloseable {
     /** An exclusive holder may have become a shared one. */
     @Override
     public synchronized void changed(KeyValue now) {
-        if (demand instanceof Demand.Shared && standing.isHinderedBy(now.getKey())) {
+        if (demand instanceof Demand.Shared && predecessors.has(now.getKey())) {
             look();
         }
     }
 
-    /** Asks etcd where the ticket stands. */
-    synchronized void look() {
+    @Override
+    public synchronized void look() {
         if (closed) {
             return;
         }
@@ -127,15 +133,15 @@ final class Wait implements WatchHub.Watcher, AutoCloseable {
             lookAgain = true;
             return;
         }
-        TxnRequest question = Standing.look(line, key.bytes(), key.revision(), demand);
+        TxnRequest question = Predecessors.look(queue, key.bytes(), key.revision(), demand);
         looking = true;
         lookAgain = false;
         client.callAsync(KVGrpc.getTxnMethod(), question)
-                .thenApply(answer -> Standing.ofLook(answer, key.bytes(), demand))
+                .thenApply(answer -> Predecessors.ofLook(answer, key.bytes(), demand))
                 .whenComplete(this::looked);
     }
 
-    private void looked(@Nullable Standing now, @Nullable Throwable failure) {
+    private void looked(@Nullable Predecessors now, @Nullable Throwable failure) {
         synchronized (this) {
             looking = false;
             if (closed) {
@@ -146,7 +152,7 @@ final class Wait implements WatchHub.Watcher, AutoCloseable {
                 return;
             }
             if (now.present() && !now.admits(demand)) {
-                standing = now;
+                predecessors = now;
                 watchNearest();
                 if (lookAgain) {
                     look();
@@ -174,14 +180,14 @@ final class Wait implements WatchHub.Watcher, AutoCloseable {
             return;
         }
         boolean all = demand instanceof Demand.Permits;
-        ByteString watched = all ? line : standing.nearest();
+        ByteString watched = all ? queue : predecessors.nearest();
         if (watch != null && watch.key().equals(watched)) {
             return;
         }
         if (watch != null) {
             watch.close();
         }
-        watch = hub.watch(watched, all ? Keys.endOf(line) : ByteString.EMPTY, this);
+        watch = hub.watch(watched, all ? Keys.endOf(queue) : ByteString.EMPTY, this);
     }
 
     private void admit() {
@@ -190,13 +196,11 @@ final class Wait implements WatchHub.Watcher, AutoCloseable {
     }
 
     @Override
-    public void close() {
-        synchronized (this) {
-            closed = true;
-            if (watch != null) {
-                watch.close();
-                watch = null;
-            }
+    public synchronized void close() {
+        closed = true;
+        if (watch != null) {
+            watch.close();
+            watch = null;
         }
     }
 }
