@@ -4,9 +4,19 @@ import com.google.protobuf.ByteString;
 import io.grpc.Channel;
 import io.holdfast.LockException;
 import io.holdfast.LockView;
+import io.holdfast.etcd.client.EtcdClient;
+import io.holdfast.etcd.client.EtcdSettings;
+import io.holdfast.etcd.client.RpcFailure;
+import io.holdfast.etcd.client.WatchHub;
 import io.holdfast.etcd.internal.wire.KVGrpc;
 import io.holdfast.etcd.internal.wire.KeyValue;
 import io.holdfast.etcd.internal.wire.TxnRequest;
+import io.holdfast.etcd.layout.Keys;
+import io.holdfast.etcd.layout.Txns;
+import io.holdfast.etcd.session.SessionMoves;
+import io.holdfast.etcd.session.Sessions;
+import io.holdfast.etcd.ticket.Renewals;
+import io.holdfast.etcd.ticket.Tickets;
 import io.holdfast.spi.AdministeredStore;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.DowngradingStore;
@@ -105,7 +115,7 @@ final class EtcdStore implements DowngradingStore, AdministeredStore {
     /** Deletes a holder's key and tells its session so, in one step. Whether the key was still there. */
     private boolean deleteAndTell(KeyValue holder, Deadline deadline) {
         ByteString session = keys.session(holder.getLease());
-        ByteString news = ByteString.copyFromUtf8(SessionWatcher.FORCED).concat(holder.getKey());
+        ByteString news = ByteString.copyFromUtf8(Keys.FORCED).concat(holder.getKey());
         TxnRequest.Builder tell =
                 TxnRequest.newBuilder().addCompare(Txns.present(session)).addSuccess(Txns.rewrite(session, news));
         TxnRequest txn = TxnRequest.newBuilder()
@@ -128,7 +138,7 @@ final class EtcdStore implements DowngradingStore, AdministeredStore {
         try {
             return views.view(name, deadline);
         } catch (RpcFailure failure) {
-            throw failure.ofReading().about(name);
+            throw failure.asNotApplied().about(name);
         }
     }
 

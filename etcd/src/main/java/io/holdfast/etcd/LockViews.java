@@ -4,12 +4,16 @@ import com.google.protobuf.ByteString;
 import io.holdfast.LockView;
 import io.holdfast.LockView.Holder;
 import io.holdfast.LockView.Waiter;
+import io.holdfast.etcd.client.EtcdClient;
 import io.holdfast.etcd.internal.wire.KVGrpc;
 import io.holdfast.etcd.internal.wire.KeyValue;
 import io.holdfast.etcd.internal.wire.LeaseGrpc;
 import io.holdfast.etcd.internal.wire.LeaseTimeToLiveRequest;
 import io.holdfast.etcd.internal.wire.RangeRequest;
 import io.holdfast.etcd.internal.wire.RangeResponse;
+import io.holdfast.etcd.layout.Keys;
+import io.holdfast.etcd.layout.TicketValue;
+import io.holdfast.etcd.layout.Txns;
 import io.holdfast.spi.Admission;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.LockStore.Page;
@@ -111,17 +115,17 @@ final class LockViews {
         List<Waiter> waiters = new ArrayList<>();
         Admission admission = new Admission();
         for (KeyValue ticket : queue) {
-            TicketValue note = TicketValue.of(ticket.getValue());
-            if (admission.admit(note.demand())) {
+            TicketValue value = TicketValue.of(ticket.getValue());
+            if (admission.admit(value.demand())) {
                 holders.add(new Holder(
-                        note.origin(),
-                        note.demand(),
-                        note.isForeign() ? Optional.empty() : Optional.of(ticket.getCreateRevision()),
+                        value.origin(),
+                        value.demand(),
+                        value.isForeign() ? Optional.empty() : Optional.of(ticket.getCreateRevision()),
                         // It was written when its client queued, and etcd does not say when it became the first.
                         Optional.empty(),
                         timeLeft(ticket.getLease(), timesLeft, deadline)));
             } else {
-                waiters.add(new Waiter(note.origin(), note.demand(), note.since()));
+                waiters.add(new Waiter(value.origin(), value.demand(), value.since()));
             }
         }
         return new LockView(name, holders, waiters);

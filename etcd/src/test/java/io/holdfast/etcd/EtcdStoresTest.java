@@ -7,6 +7,7 @@ import com.google.protobuf.ByteString;
 import io.holdfast.Demand;
 import io.holdfast.Holdfast;
 import io.holdfast.LockView.Origin;
+import io.holdfast.etcd.layout.TicketValue;
 import io.holdfast.spi.StoreUri;
 import java.time.Duration;
 import java.time.Instant;

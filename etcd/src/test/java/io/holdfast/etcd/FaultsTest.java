@@ -11,6 +11,7 @@ import io.holdfast.StoreUnavailableException;
 import io.holdfast.UnknownOutcomeException;
 import io.holdfast.etcd.TestClient.Renewed;
 import io.holdfast.etcd.internal.wire.LeaseKeepAliveResponse;
+import io.holdfast.etcd.session.SessionProbe;
 import io.holdfast.servers.Direction;
 import io.holdfast.servers.EtcdServer;
 import io.holdfast.servers.TcpProxy;
@@ -71,7 +72,7 @@ class FaultsTest {
     }
 
     private static String leaseOf(TestTicket ticket) {
-        return Long.toHexString(ticket.session().lease());
+        return ticket.session().leaseHex();
     }
 
     private static Deadline in(Duration time) {
@@ -212,7 +213,7 @@ class FaultsTest {
                     .setHeader(kept.getHeader().toBuilder()
                             .setRaftTerm(kept.getHeader().getRaftTerm() - 1))
                     .build();
-            Session session = held.session();
+            SessionProbe session = held.session();
             await().until(() -> System.nanoTime() - session.baseNanos() > ttl.toNanos() / 2);
 
             assertThatThrownBy(() -> meddled.attempt(meddled.ticket(name + "-other", Demand.exclusive(), ttl)))
@@ -374,15 +375,15 @@ class FaultsTest {
     @Test
     void aRequestThatNeverArrivesIsNotLookedForForEver() {
         TestTicket kept = two.grant(two.ticket(name, Demand.exclusive(), SHORT));
-        Session session = kept.session();
+        SessionProbe session = kept.session();
         proxy.swallow(Direction.TO_SERVER);
         assertThatThrownBy(() ->
                         two.attempt(two.ticket(name + "-other", Demand.exclusive(), SHORT), in(Duration.ofMillis(300))))
                 .isInstanceOf(UnknownOutcomeException.class);
-        assertThat(session.unwanted()).hasSize(1);
+        assertThat(session.unwantedKeys()).isEqualTo(1);
         proxy.heal();
 
-        await().atMost(Duration.ofSeconds(20)).until(() -> session.unwanted().isEmpty());
+        await().atMost(Duration.ofSeconds(20)).until(() -> session.unwantedKeys() == 0);
         assertThat(session.isOver()).isFalse();
     }
 
@@ -494,7 +495,7 @@ class FaultsTest {
     @Test
     void aReleaseThatFailedMayBeRepeatedAndTheLockLingers() {
         TestTicket held = failedToReleaseWith(SHORT.multipliedBy(3));
-        Session session = held.session();
+        SessionProbe session = held.session();
         long swept = session.sweptNanos();
         await().until(() -> session.sweptNanos() != swept);
 

@@ -385,7 +385,7 @@ class QueueTest {
     void p8ClosingGivesTheLeasesBack() {
         TestTicket grant = one.grant(one.ticket(name, Demand.exclusive(), Duration.ofMinutes(5)));
         one.release(grant);
-        String lease = Long.toHexString(grant.session().lease());
+        String lease = grant.session().leaseHex();
         assertThat(etcdctl.run("lease", "list")).contains(lease);
 
         one.close();
@@ -416,7 +416,7 @@ class QueueTest {
     void aClientMayLeaveItsLeaseToExpire() {
         TestClient three = TestClient.of("etcd://127.0.0.1:" + server.port() + "?orphan=true");
         TestTicket grant = three.grant(name);
-        String lease = Long.toHexString(grant.session().lease());
+        String lease = grant.session().leaseHex();
         three.release(grant);
         three.close();
 

@@ -2,6 +2,7 @@ package io.holdfast.etcd;
 
 import io.holdfast.LockException;
 import io.holdfast.LossReason;
+import io.holdfast.etcd.session.SessionProbe;
 import io.holdfast.spi.Ticket;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -28,8 +29,8 @@ final class TestTicket implements Ticket.Listener {
         return ticket.storeToken();
     }
 
-    Session session() {
-        return ticket.handle(TicketKey.class).orElseThrow().session();
+    SessionProbe session() {
+        return SessionProbe.of(ticket);
     }
 
     boolean isGranted() {

@@ -1,11 +1,15 @@
-package io.holdfast.etcd;
+package io.holdfast.etcd.session;
 
 import com.google.protobuf.ByteString;
-import io.grpc.Status;
 import io.holdfast.LossReason;
 import io.holdfast.UnsupportedLockException;
+import io.holdfast.etcd.client.EtcdClient;
+import io.holdfast.etcd.client.EtcdSettings;
+import io.holdfast.etcd.client.RpcFailure;
+import io.holdfast.etcd.client.WatchHub;
 import io.holdfast.etcd.internal.wire.KVGrpc;
 import io.holdfast.etcd.internal.wire.PutRequest;
+import io.holdfast.etcd.layout.Keys;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.Ticket;
@@ -35,7 +39,7 @@ import java.util.function.Predicate;
  * administrator's forced release is told by a change of it (see SessionWatcher). So nobody needs to watch the keys he
  * holds.
  */
-final class Sessions implements AutoCloseable {
+public final class Sessions implements AutoCloseable {
 
     private static final Logger LOG = System.getLogger(Sessions.class.getName());
 
@@ -58,7 +62,7 @@ final class Sessions implements AutoCloseable {
     private final SessionSweeper sweeper;
     private volatile boolean closed;
 
-    Sessions(EtcdSettings settings, EtcdClient client, WatchHub hub, StoreContext context, Keys keys) {
+    public Sessions(EtcdSettings settings, EtcdClient client, WatchHub hub, StoreContext context, Keys keys) {
         this.settings = settings;
         this.client = client;
         this.hub = hub;
@@ -70,12 +74,12 @@ final class Sessions implements AutoCloseable {
         this.sweeper = new SessionSweeper(this, ticketKeys, client, context, keys);
     }
 
-    TicketKeys ticketKeys() {
+    public TicketKeys ticketKeys() {
         return ticketKeys;
     }
 
     /** The session for locks of that ttl, new if need be. */
-    Session obtain(String lockName, Duration ttl, Deadline deadline) {
+    public Session obtain(String lockName, Duration ttl, Deadline deadline) {
         if (closed) {
             throw RpcFailure.unavailable("the store is closed");
         }
@@ -88,7 +92,7 @@ final class Sessions implements AutoCloseable {
             return known;
         }
         if (!EtcdClient.tryLock(opening, deadline.within(settings.timeout()))) {
-            throw RpcFailure.of(Status.DEADLINE_EXCEEDED.withDescription("no time left to open a session"), false);
+            throw RpcFailure.unavailable("no time left to open a session");
         }
         try {
             Session session = renewOrOpen(ttlClass, deadline);
@@ -97,7 +101,7 @@ final class Sessions implements AutoCloseable {
             return session;
         } catch (RpcFailure failure) {
             // A lease without keys hinders nobody: whatever became of it, nothing was taken.
-            throw new RpcFailure(RpcFailure.Fate.NOT_APPLIED, failure);
+            throw failure.asNotApplied();
         } finally {
             opening.unlock();
         }
@@ -111,12 +115,12 @@ final class Sessions implements AutoCloseable {
     }
 
     /** A session nobody extends, for a key that stays a while. */
-    Session openLingering(Duration stay, Deadline deadline) {
+    public Session openLingering(Duration stay, Deadline deadline) {
         return leases.grant(seconds(stay), Session.Kind.OWN, deadline);
     }
 
     /** Ends such a session then, which is more exact than its expiry. */
-    void endLingering(Session session, long atNanos) {
+    public void endLingering(Session session, long atNanos) {
         context.timer().at(atNanos, () -> leases.revokeAsync(session.lease()));
     }
 
@@ -143,7 +147,7 @@ final class Sessions implements AutoCloseable {
     }
 
     /** Extends a lease and looks at keys. A lease found gone takes its keys with it. */
-    ProvenKeepAlive.Finding extend(Session session, List<ByteString> wanted, Deadline deadline) {
+    public ProvenKeepAlive.Finding extend(Session session, List<ByteString> wanted, Deadline deadline) {
         if (!session.isTidy(context.time().nanoTime())) {
             throw RpcFailure.unavailable("requests of unknown outcome must be cleared away first");
         }
@@ -160,7 +164,7 @@ final class Sessions implements AutoCloseable {
     }
 
     /** A lease has ended: everybody who holds or waits through it is told. */
-    void lose(Session session, LossReason reason, String why) {
+    public void lose(Session session, LossReason reason, String why) {
         if (!drop(session)) {
             return;
         }

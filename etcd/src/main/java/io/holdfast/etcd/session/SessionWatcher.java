@@ -1,14 +1,13 @@
-package io.holdfast.etcd;
+package io.holdfast.etcd.session;
 
 import io.holdfast.LossReason;
+import io.holdfast.etcd.client.WatchHub;
 import io.holdfast.etcd.internal.wire.KeyValue;
+import io.holdfast.etcd.layout.Keys;
 import java.util.List;
 
 /** Hears of a session's own key: gone if the lease is, changed by a forced release. Called on the stream's thread only. */
 final class SessionWatcher implements WatchHub.Watcher {
-
-    /** What a session's own key says after a forced release, before the key that was taken. */
-    static final String FORCED = "forced ";
 
     private final Session session;
     private final Sessions sessions;
@@ -35,8 +34,8 @@ final class SessionWatcher implements WatchHub.Watcher {
 
     @Override
     public void changed(KeyValue now) {
-        if (now.getValue().toStringUtf8().startsWith(FORCED)) {
-            TicketKey key = session.live().get(now.getValue().substring(FORCED.length()));
+        if (now.getValue().toStringUtf8().startsWith(Keys.FORCED)) {
+            TicketKey key = session.live().get(now.getValue().substring(Keys.FORCED.length()));
             if (key != null) {
                 ticketKeys.lose(key, LossReason.FORCED, "an administrator released it by force");
             }

@@ -1,9 +1,12 @@
-package io.holdfast.etcd;
+package io.holdfast.etcd.session;
 
 import io.holdfast.LossReason;
+import io.holdfast.etcd.client.EtcdClient;
+import io.holdfast.etcd.client.RpcFailure;
 import io.holdfast.etcd.internal.wire.KVGrpc;
 import io.holdfast.etcd.internal.wire.TxnRequest;
 import io.holdfast.etcd.internal.wire.TxnResponse;
+import io.holdfast.etcd.layout.Txns;
 import io.holdfast.spi.Deadline;
 import java.time.Duration;
 
@@ -17,20 +20,20 @@ import java.time.Duration;
  * The ticket may end while its key moves. Whoever ends it deletes the key by its create revision, on whatever lease it is, and
  * gives back the session it may have moved to (TicketKeys.forget). If nobody does, the key's time is up all the same.
  */
-final class SessionMoves {
+public final class SessionMoves {
 
     private final Sessions sessions;
     private final TicketKeys ticketKeys;
     private final EtcdClient client;
 
-    SessionMoves(Sessions sessions, EtcdClient client) {
+    public SessionMoves(Sessions sessions, EtcdClient client) {
         this.sessions = sessions;
         this.ticketKeys = sessions.ticketKeys();
         this.client = client;
     }
 
     /** Gives a key a session of its own, long enough. */
-    void toOwnSession(TicketKey key, Duration ttl, Deadline deadline) {
+    public void toOwnSession(TicketKey key, Duration ttl, Deadline deadline) {
         Session own = sessions.openOwn(ttl, deadline);
         key.beginMove(own);
         TxnResponse response = move(key, own, deadline);
@@ -64,7 +67,7 @@ final class SessionMoves {
     }
 
     /** Makes sure that a move that was not made never will be. */
-    void preclude(TicketKey key, Deadline deadline) {
+    public void preclude(TicketKey key, Deadline deadline) {
         TxnRequest txn = TxnRequest.newBuilder()
                 .addCompare(Txns.changedAt(key.bytes(), key.changeRevision()))
                 .addSuccess(Txns.rewriteAsIs(key.bytes()))

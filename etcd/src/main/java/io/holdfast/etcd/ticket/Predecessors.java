@@ -1,4 +1,4 @@
-package io.holdfast.etcd;
+package io.holdfast.etcd.ticket;
 
 import com.google.protobuf.ByteString;
 import io.holdfast.Demand;
@@ -7,6 +7,8 @@ import io.holdfast.etcd.internal.wire.RangeResponse;
 import io.holdfast.etcd.internal.wire.RequestOp;
 import io.holdfast.etcd.internal.wire.TxnRequest;
 import io.holdfast.etcd.internal.wire.TxnResponse;
+import io.holdfast.etcd.layout.TicketValue;
+import io.holdfast.etcd.layout.Txns;
 import io.holdfast.spi.Admission;
 import java.util.ArrayList;
 import java.util.List;

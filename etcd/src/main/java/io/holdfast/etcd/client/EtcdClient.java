@@ -1,4 +1,4 @@
-package io.holdfast.etcd;
+package io.holdfast.etcd.client;
 
 import io.grpc.Attributes;
 import io.grpc.CallOptions;
@@ -32,7 +32,7 @@ import org.jspecify.annotations.Nullable;
  * <p>A request that certainly was not applied goes on to the next member by itself. One that may have been is repeated
  * only if the caller says that it may be. Thread-safe.
  */
-final class EtcdClient implements AutoCloseable {
+public final class EtcdClient implements AutoCloseable {
 
     private static final Metadata.Key<String> TOKEN = Metadata.Key.of("token", Metadata.ASCII_STRING_MARSHALLER);
     private static final Metadata.Key<String> HAS_LEADER =
@@ -45,7 +45,7 @@ final class EtcdClient implements AutoCloseable {
     private static final long GRACE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     /** Whether a request may be sent again when nobody knows what became of it. */
-    enum Repeat {
+    public enum Repeat {
         NEVER,
         /** Twice is the same as once. */
         HARMLESS
@@ -57,7 +57,7 @@ final class EtcdClient implements AutoCloseable {
     private final ReentrantLock loggingIn = new ReentrantLock();
     private volatile @Nullable String token;
 
-    EtcdClient(EtcdSettings settings, @Nullable Channel given, StoreContext context) {
+    public EtcdClient(EtcdSettings settings, @Nullable Channel given, StoreContext context) {
         this.settings = settings;
         this.context = context;
         ClientInterceptor headers = new Headers();
@@ -70,7 +70,7 @@ final class EtcdClient implements AutoCloseable {
         return endpoints;
     }
 
-    <Q, R> R call(MethodDescriptor<Q, R> method, Q request, Repeat repeat, Deadline deadline) {
+    public <Q, R> R call(MethodDescriptor<Q, R> method, Q request, Repeat repeat, Deadline deadline) {
         Deadline limit = deadline.within(settings.timeout());
         logIn(limit);
         boolean loggedInAgain = false;
@@ -103,7 +103,7 @@ final class EtcdClient implements AutoCloseable {
     }
 
     /** As {@link #call}, for threads that must not wait: one try, answered on an I/O or background thread. */
-    <Q, R> CompletableFuture<R> callAsync(MethodDescriptor<Q, R> method, Q request) {
+    public <Q, R> CompletableFuture<R> callAsync(MethodDescriptor<Q, R> method, Q request) {
         Duration timeout = settings.timeout();
         if (settings.login().isPresent()) {
             return CompletableFuture.supplyAsync(
@@ -207,7 +207,7 @@ final class EtcdClient implements AutoCloseable {
     }
 
     /** Takes a lock, whatever interrupts. False if the deadline came first. */
-    static boolean tryLock(ReentrantLock lock, Deadline deadline) {
+    public static boolean tryLock(ReentrantLock lock, Deadline deadline) {
         return Uninterruptibly.await(deadline, lock::tryLock);
     }
 

@@ -1,6 +1,7 @@
-package io.holdfast.etcd;
+package io.holdfast.etcd.session;
 
 import com.google.protobuf.ByteString;
+import io.holdfast.etcd.client.WatchHub;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -8,7 +9,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /** A lease of etcd and the keys that live and die with it. Thread-safe. */
-final class Session {
+public final class Session {
 
     /** Whose lease it is. */
     enum Kind {
@@ -50,12 +51,12 @@ final class Session {
         this.usedNanos = baseNanos;
     }
 
-    long lease() {
+    public long lease() {
         return lease;
     }
 
     /** What etcd really grants. */
-    Duration ttl() {
+    public Duration ttl() {
         return ttl;
     }
 
@@ -64,7 +65,7 @@ final class Session {
     }
 
     /** The last part of a key that was never used and never will be again. */
-    String nextId() {
+    public String nextId() {
         return idPrefix + numbers.incrementAndGet();
     }
 
@@ -74,7 +75,7 @@ final class Session {
     }
 
     /** Just before the request was sent by which etcd last extended the lease. */
-    long baseNanos() {
+    public long baseNanos() {
         return baseNanos.get();
     }
 
@@ -97,7 +98,7 @@ final class Session {
     }
 
     /** Whether there may be something of it at the server. */
-    boolean has(TicketKey key) {
+    public boolean has(TicketKey key) {
         return live.containsKey(key.bytes()) || unwanted.containsKey(key.bytes());
     }
 
@@ -116,7 +117,7 @@ final class Session {
     }
 
     /** Takes a key in before it is written. False if the lease has ended: then nobody would tell its ticket. */
-    synchronized boolean enter(TicketKey key) {
+    public synchronized boolean enter(TicketKey key) {
         if (!over) {
             live.put(key.bytes(), key);
         }

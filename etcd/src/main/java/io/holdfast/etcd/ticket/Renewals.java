@@ -1,8 +1,15 @@
-package io.holdfast.etcd;
+package io.holdfast.etcd.ticket;
 
 import com.google.protobuf.ByteString;
 import io.holdfast.LossReason;
+import io.holdfast.etcd.client.RpcFailure;
 import io.holdfast.etcd.internal.wire.KeyValue;
+import io.holdfast.etcd.session.ProvenKeepAlive;
+import io.holdfast.etcd.session.Session;
+import io.holdfast.etcd.session.SessionMoves;
+import io.holdfast.etcd.session.Sessions;
+import io.holdfast.etcd.session.TicketKey;
+import io.holdfast.etcd.session.TicketKeys;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.Ticket;
 import java.time.Duration;
@@ -13,19 +20,19 @@ import java.util.Map;
 import java.util.Optional;
 
 /** Keeps tickets: per session one keep-alive and one read of all their keys. */
-final class Renewals {
+public final class Renewals {
 
     private final Sessions sessions;
     private final TicketKeys ticketKeys;
     private final SessionMoves moves;
 
-    Renewals(Sessions sessions, SessionMoves moves) {
+    public Renewals(Sessions sessions, SessionMoves moves) {
         this.sessions = sessions;
         this.ticketKeys = sessions.ticketKeys();
         this.moves = moves;
     }
 
-    void renew(List<Ticket> tickets, Deadline deadline) {
+    public void renew(List<Ticket> tickets, Deadline deadline) {
         Map<Session, List<TicketKey>> bySession = new LinkedHashMap<>();
         for (Ticket ticket : tickets) {
             keyOf(ticket)
@@ -54,7 +61,7 @@ final class Renewals {
     }
 
     /** @throws RpcFailure if the ticket is as it was */
-    void extend(Ticket ticket, Duration ttl, Deadline deadline) {
+    public void extend(Ticket ticket, Duration ttl, Deadline deadline) {
         Optional<TicketKey> known = keyOf(ticket);
         if (known.isEmpty()) {
             return;

@@ -1,4 +1,4 @@
-package io.holdfast.etcd;
+package io.holdfast.etcd.client;
 
 import io.grpc.Status;
 import io.holdfast.LockException;
@@ -7,12 +7,12 @@ import io.holdfast.UnknownOutcomeException;
 import java.util.List;
 
 /** A call to etcd that brought no answer, and what may have become of its request. */
-final class RpcFailure extends RuntimeException {
+public final class RpcFailure extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
 
     /** What became of the request. */
-    enum Fate {
+    private enum Fate {
         /** It never left, or etcd said that it refused it. */
         NOT_APPLIED,
         /** It left, and nobody knows. */
@@ -29,7 +29,7 @@ final class RpcFailure extends RuntimeException {
     private final Status.Code code;
     private final String description;
 
-    RpcFailure(Fate fate, Status status) {
+    private RpcFailure(Fate fate, Status status) {
         super(
                 status.getCode() + (status.getDescription() == null ? "" : ": " + status.getDescription()),
                 status.getCause());
@@ -38,8 +38,7 @@ final class RpcFailure extends RuntimeException {
         this.description = status.getDescription() == null ? "" : status.getDescription();
     }
 
-    /** The same, known to have another fate because of what was asked. */
-    RpcFailure(Fate fate, RpcFailure failure) {
+    private RpcFailure(Fate fate, RpcFailure failure) {
         super(failure.getMessage(), failure);
         this.fate = fate;
         this.code = failure.code;
@@ -51,16 +50,16 @@ final class RpcFailure extends RuntimeException {
     }
 
     /** What was asked for cannot be done now, and nothing of it was. */
-    static RpcFailure unavailable(String why) {
+    public static RpcFailure unavailable(String why) {
         return of(Status.UNAVAILABLE.withDescription(why), false);
     }
 
     /** A session that was counted on has ended: another may do. */
-    static RpcFailure sessionEnded() {
+    public static RpcFailure sessionEnded() {
         return of(Status.NOT_FOUND.withDescription(LEASE_NOT_FOUND), false);
     }
 
-    boolean isNotApplied() {
+    public boolean isNotApplied() {
         return fate == Fate.NOT_APPLIED;
     }
 
@@ -73,11 +72,11 @@ final class RpcFailure extends RuntimeException {
         return code == Status.Code.DEADLINE_EXCEEDED;
     }
 
-    boolean isOutOfSpace() {
+    public boolean isOutOfSpace() {
         return description.contains("database space exceeded");
     }
 
-    boolean isLeaseNotFound() {
+    public boolean isLeaseNotFound() {
         return code == Status.Code.NOT_FOUND && description.contains(LEASE_NOT_FOUND);
     }
 
@@ -89,17 +88,17 @@ final class RpcFailure extends RuntimeException {
                 || description.contains("user name is empty");
     }
 
-    /** The same of a request that changes nothing, so that its outcome is never in doubt. */
-    RpcFailure ofReading() {
+    /** The same of a request that is known not to have been applied, or changes nothing. */
+    public RpcFailure asNotApplied() {
         return new RpcFailure(Fate.NOT_APPLIED, this);
     }
 
     /** What it means to a request that is about no lock in particular, and changes nothing. */
-    StoreUnavailableException ofWholeStore() {
+    public StoreUnavailableException ofWholeStore() {
         return StoreUnavailableException.ofWholeStore("etcd: " + advice(), this);
     }
 
-    LockException about(String lockName) {
+    public LockException about(String lockName) {
         return fate == Fate.NOT_APPLIED
                 ? new StoreUnavailableException(lockName, "etcd: " + advice(), this)
                 : new UnknownOutcomeException(lockName, "etcd: " + getMessage(), this);

@@ -1,16 +1,18 @@
-package io.holdfast.etcd;
+package io.holdfast.etcd.session;
 
 import com.google.protobuf.ByteString;
 import io.holdfast.Demand;
 import io.holdfast.LossReason;
 import io.holdfast.etcd.internal.wire.Compare;
 import io.holdfast.etcd.internal.wire.RequestOp;
+import io.holdfast.etcd.layout.TicketValue;
+import io.holdfast.etcd.layout.Txns;
 import io.holdfast.spi.Ticket;
 import java.time.Instant;
 import org.jspecify.annotations.Nullable;
 
 /** The key of one ticket in its lock's queue, from before it is written until it is gone. Thread-safe. */
-final class TicketKey {
+public final class TicketKey {
 
     private final Ticket ticket;
     private final ByteString key;
@@ -24,21 +26,21 @@ final class TicketKey {
     private volatile @Nullable Waiting waiting;
     private boolean reporting; // guarded by this
 
-    TicketKey(Ticket ticket, ByteString key, Session session) {
+    public TicketKey(Ticket ticket, ByteString key, Session session) {
         this.ticket = ticket;
         this.key = key;
         this.session = session;
     }
 
-    Ticket ticket() {
+    public Ticket ticket() {
         return ticket;
     }
 
-    ByteString bytes() {
+    public ByteString bytes() {
         return key;
     }
 
-    Session session() {
+    public Session session() {
         return session;
     }
 
@@ -51,7 +53,7 @@ final class TicketKey {
 
     /** Where it may have moved, if the answer to that is still out; null if there is no such move. */
     @Nullable
-    Session movesTo() {
+    public Session movesTo() {
         return movesTo;
     }
 
@@ -69,23 +71,23 @@ final class TicketKey {
     }
 
     /** Writes the key, with what its ticket asks for now, as one of that session. */
-    RequestOp put(Session to) {
+    public RequestOp put(Session to) {
         return Txns.put(key, TicketValue.of(ticket, since).toValue(), to.lease());
     }
 
     /** Changes what the key asks for; it stays with its session and keeps its create revision. */
-    RequestOp rewriteAs(Demand demand) {
+    public RequestOp rewriteAs(Demand demand) {
         return Txns.rewrite(
                 key, TicketValue.of(ticket, since).withDemand(demand).toValue());
     }
 
     /** Its create revision, which is the token; zero while unknown. */
-    long revision() {
+    public long revision() {
         return revision;
     }
 
     /** True while it is there: its create revision or, while that is unknown, the lease it was sent with. */
-    Compare isThere() {
+    public Compare isThere() {
         return revision > 0 ? Txns.createdAt(key, revision) : isBoundTo(session);
     }
 
@@ -99,7 +101,7 @@ final class TicketKey {
         return changeRevision;
     }
 
-    void changedAt(long newRevision) {
+    public void changedAt(long newRevision) {
         changeRevision = newRevision;
     }
 
@@ -109,13 +111,13 @@ final class TicketKey {
      * The key is written: from now on the ticket hears what becomes of its session. False if that has ended before, and the key
      * with it: then the ticket has heard nothing, and may ask again.
      */
-    synchronized boolean startReporting(long createRevision) {
+    public synchronized boolean startReporting(long createRevision) {
         revision = createRevision;
         reporting = !session.isOver();
         return reporting;
     }
 
-    void reportGrant() {
+    public void reportGrant() {
         Session holder = session;
         if (holder.isOver()) {
             ticket.gone(LossReason.GONE, "its session has ended");
@@ -125,7 +127,7 @@ final class TicketKey {
     }
 
     /** Its session was extended by a request sent then. */
-    void reportKept(long baseNanos) {
+    public void reportKept(long baseNanos) {
         if (ticket.state() == Ticket.State.WAITING) {
             ticket.waiting(session.ttl(), baseNanos);
         } else {
@@ -147,7 +149,7 @@ final class TicketKey {
     // Its wait.
 
     /** How a waiting ticket learns that it is admitted. */
-    interface Waiting extends AutoCloseable {
+    public interface Waiting extends AutoCloseable {
 
         /** Whose going is waited for. */
         ByteString nearest();
@@ -159,13 +161,13 @@ final class TicketKey {
         void close();
     }
 
-    void waitBy(Waiting newWaiting) {
+    public void waitBy(Waiting newWaiting) {
         waiting = newWaiting;
     }
 
     /** How it waits; null if it does not. */
     @Nullable
-    Waiting waiting() {
+    public Waiting waiting() {
         return ticket.state() == Ticket.State.WAITING ? waiting : null;
     }
 
@@ -179,7 +181,7 @@ final class TicketKey {
     // How long it stays.
 
     /** Its ticket was released, but the key is to stay until then. A release that is repeated does not prolong that. */
-    void lingerUntil(long endNanos) {
+    public void lingerUntil(long endNanos) {
         if (lingersUntilNanos == null) {
             lingersUntilNanos = endNanos;
         }

@@ -1,11 +1,15 @@
-package io.holdfast.etcd;
+package io.holdfast.etcd.ticket;
 
 import com.google.protobuf.ByteString;
 import io.holdfast.Demand;
 import io.holdfast.LossReason;
+import io.holdfast.etcd.client.EtcdClient;
+import io.holdfast.etcd.client.WatchHub;
 import io.holdfast.etcd.internal.wire.KVGrpc;
 import io.holdfast.etcd.internal.wire.KeyValue;
 import io.holdfast.etcd.internal.wire.TxnRequest;
+import io.holdfast.etcd.layout.Keys;
+import io.holdfast.etcd.session.TicketKey;
 import io.holdfast.spi.StoreContext;
 import java.time.Duration;
 import java.util.List;

@@ -1,10 +1,14 @@
-package io.holdfast.etcd;
+package io.holdfast.etcd.session;
 
 import com.google.protobuf.ByteString;
 import io.holdfast.LossReason;
+import io.holdfast.etcd.client.EtcdClient;
+import io.holdfast.etcd.client.RpcFailure;
 import io.holdfast.etcd.internal.wire.LeaseGrpc;
 import io.holdfast.etcd.internal.wire.LeaseTimeToLiveRequest;
 import io.holdfast.etcd.internal.wire.LeaseTimeToLiveResponse;
+import io.holdfast.etcd.layout.Keys;
+import io.holdfast.etcd.layout.Txns;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.support.EarliestAlarm;

@@ -1,11 +1,14 @@
-package io.holdfast.etcd;
+package io.holdfast.etcd.session;
 
 import com.google.protobuf.ByteString;
 import io.holdfast.LossReason;
+import io.holdfast.etcd.client.EtcdClient;
+import io.holdfast.etcd.client.RpcFailure;
 import io.holdfast.etcd.internal.wire.Compare;
 import io.holdfast.etcd.internal.wire.KVGrpc;
 import io.holdfast.etcd.internal.wire.TxnRequest;
 import io.holdfast.etcd.internal.wire.TxnResponse;
+import io.holdfast.etcd.layout.Txns;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.TimeSource;
 import java.lang.System.Logger;
@@ -25,7 +28,7 @@ import java.util.function.Consumer;
  * changed since, or arrive late. The create revision says that it is this key; whoever can be overtaken by a move to another
  * lease (an extension, lingering) and must not undo it, also says which lease the key is to have.
  */
-final class TicketKeys {
+public final class TicketKeys {
 
     private static final Logger LOG = System.getLogger(TicketKeys.class.getName());
 
@@ -41,7 +44,7 @@ final class TicketKeys {
     }
 
     /** A key is certainly gone, or was never written. */
-    void forget(TicketKey key) {
+    public void forget(TicketKey key) {
         key.stopWaiting();
         Session session = key.session();
         session.live().remove(key.bytes());
@@ -68,13 +71,13 @@ final class TicketKeys {
     }
 
     /** A key is gone by somebody else's doing. */
-    void lose(TicketKey key, LossReason reason, String why) {
+    public void lose(TicketKey key, LossReason reason, String why) {
         key.ticket().gone(reason, why);
         forget(key);
     }
 
     /** Nobody wants a key any more, but it may be there, or may come yet. */
-    void abandon(TicketKey key) {
+    public void abandon(TicketKey key) {
         key.stopWaiting();
         Session session = key.session();
         session.unwanted().putIfAbsent(key.bytes(), new Session.Unwanted(key, time.nanoTime()));
@@ -85,7 +88,7 @@ final class TicketKeys {
     }
 
     /** A key has gone over to another session, wanted or not. */
-    void move(TicketKey key, Session to) {
+    public void move(TicketKey key, Session to) {
         Session from = key.session();
         if (from == to) {
             // Whoever read the key before the move was answered has done so already.
@@ -115,7 +118,7 @@ final class TicketKeys {
     }
 
     /** Deletes a key if all of that is true of it; twice is no harm. Whether it was. */
-    boolean delete(ByteString key, Deadline deadline, Compare... conditions) {
+    public boolean delete(ByteString key, Deadline deadline, Compare... conditions) {
         return client.call(KVGrpc.getTxnMethod(), deletion(key, conditions), EtcdClient.Repeat.HARMLESS, deadline)
                 .getSucceeded();
     }

@@ -1,6 +1,7 @@
-package io.holdfast.etcd;
+package io.holdfast.etcd.session;
 
-import io.grpc.Status;
+import io.holdfast.etcd.client.EtcdClient;
+import io.holdfast.etcd.client.RpcFailure;
 import io.holdfast.etcd.internal.wire.LeaseGrantRequest;
 import io.holdfast.etcd.internal.wire.LeaseGrantResponse;
 import io.holdfast.etcd.internal.wire.LeaseGrpc;
@@ -8,6 +9,7 @@ import io.holdfast.etcd.internal.wire.LeaseRevokeRequest;
 import io.holdfast.etcd.internal.wire.LeaseRevokeResponse;
 import io.holdfast.etcd.internal.wire.LeaseTimeToLiveRequest;
 import io.holdfast.etcd.internal.wire.LeaseTimeToLiveResponse;
+import io.holdfast.etcd.layout.Keys;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.StoreContext;
 import java.time.Duration;
@@ -52,9 +54,7 @@ final class EtcdLeases {
                 deadline);
         ProvenKeepAlive.Finding finding = keepAlive.send(lease, List.of(keys.session(lease)), deadline);
         if (answer.getTtl() <= 0 || finding.verdict() != ProvenKeepAlive.Verdict.EXTENDED) {
-            throw RpcFailure.of(
-                    Status.NOT_FOUND.withDescription("the given lease " + Long.toHexString(lease) + " has ended"),
-                    false);
+            throw RpcFailure.unavailable("the given lease " + Long.toHexString(lease) + " has ended");
         }
         Duration ttl = Duration.ofSeconds(answer.getGrantedTtl());
         return new Session(lease, ttl, Session.Kind.GIVEN, context.clientId(), numbers, finding.baseNanos());

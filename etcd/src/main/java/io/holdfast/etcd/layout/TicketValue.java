@@ -1,4 +1,4 @@
-package io.holdfast.etcd;
+package io.holdfast.etcd.layout;
 
 import com.google.protobuf.ByteString;
 import io.holdfast.Demand;
@@ -17,19 +17,19 @@ import java.util.Optional;
  * @param since when it was written, by its client's clock, for people
  * @param origin where it comes from, for people
  */
-record TicketValue(Demand demand, String owner, Optional<Instant> since, Optional<Origin> origin) {
+public record TicketValue(Demand demand, String owner, Optional<Instant> since, Optional<Origin> origin) {
 
     private static final String FIRST_LINE = "holdfast 2";
     private static final int LINES = 5;
     private static final TicketValue FOREIGN =
             new TicketValue(Demand.exclusive(), "", Optional.empty(), Optional.empty());
 
-    static TicketValue of(Ticket ticket, Instant since) {
+    public static TicketValue of(Ticket ticket, Instant since) {
         return new TicketValue(
                 ticket.demand(), ticket.owner().toString(), Optional.of(since), Optional.of(ticket.origin()));
     }
 
-    ByteString toValue() {
+    public ByteString toValue() {
         return ByteString.copyFromUtf8(String.join(
                 "\n",
                 FIRST_LINE,
@@ -39,7 +39,7 @@ record TicketValue(Demand demand, String owner, Optional<Instant> since, Optiona
                 origin.map(OriginText::write).orElse("")));
     }
 
-    static TicketValue of(ByteString value) {
+    public static TicketValue of(ByteString value) {
         String[] lines = value.toStringUtf8().split("\n", -1);
         if (lines.length != LINES || !lines[0].equals(FIRST_LINE)) {
             return FOREIGN;
@@ -53,11 +53,11 @@ record TicketValue(Demand demand, String owner, Optional<Instant> since, Optiona
         }
     }
 
-    TicketValue withDemand(Demand newDemand) {
+    public TicketValue withDemand(Demand newDemand) {
         return new TicketValue(newDemand, owner, since, origin);
     }
 
-    boolean isForeign() {
+    public boolean isForeign() {
         return owner.isEmpty();
     }
 

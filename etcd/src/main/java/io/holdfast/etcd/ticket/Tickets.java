@@ -1,13 +1,22 @@
-package io.holdfast.etcd;
+package io.holdfast.etcd.ticket;
 
 import com.google.protobuf.ByteString;
-import io.grpc.Status;
 import io.holdfast.Demand;
 import io.holdfast.LossReason;
+import io.holdfast.etcd.client.EtcdClient;
+import io.holdfast.etcd.client.RpcFailure;
+import io.holdfast.etcd.client.WatchHub;
 import io.holdfast.etcd.internal.wire.KVGrpc;
 import io.holdfast.etcd.internal.wire.KeyValue;
 import io.holdfast.etcd.internal.wire.TxnRequest;
 import io.holdfast.etcd.internal.wire.TxnResponse;
+import io.holdfast.etcd.layout.Keys;
+import io.holdfast.etcd.layout.TicketValue;
+import io.holdfast.etcd.layout.Txns;
+import io.holdfast.etcd.session.Session;
+import io.holdfast.etcd.session.Sessions;
+import io.holdfast.etcd.session.TicketKey;
+import io.holdfast.etcd.session.TicketKeys;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.LockStore.Mode;
 import io.holdfast.spi.Refusal;
@@ -67,7 +76,7 @@ import java.util.Optional;
  *       release finds it a lease of its own.
  *   P8. Keys go on release, withdrawal, or with the lease; there are no counters.
  */
-final class Tickets {
+public final class Tickets {
 
     /** How often a session that turns out to be gone is replaced within one request. */
     private static final int SESSIONS_PER_REQUEST = 3;
@@ -79,7 +88,7 @@ final class Tickets {
     private final Sessions sessions;
     private final TicketKeys ticketKeys;
 
-    Tickets(StoreContext context, Keys keys, EtcdClient client, WatchHub hub, Sessions sessions) {
+    public Tickets(StoreContext context, Keys keys, EtcdClient client, WatchHub hub, Sessions sessions) {
         this.context = context;
         this.keys = keys;
         this.client = client;
@@ -89,7 +98,7 @@ final class Tickets {
     }
 
     /** Writes a key in a session that is really there, and tells the ticket what that brought. */
-    Optional<Refusal> request(Ticket ticket, Mode mode, Deadline deadline) {
+    public Optional<Refusal> request(Ticket ticket, Mode mode, Deadline deadline) {
         for (int tries = 1; ; tries++) {
             TicketKey key = enter(ticket, deadline);
             try {
@@ -155,7 +164,7 @@ final class Tickets {
         Demand demand = key.ticket().demand();
         TxnResponse response = send(Predecessors.enqueue(queue, key.bytes(), key.put(key.session()), demand), deadline);
         if (!response.getSucceeded()) {
-            throw RpcFailure.of(Status.ALREADY_EXISTS.withDescription("somebody else wrote its key"), false);
+            throw RpcFailure.unavailable("somebody else wrote its key");
         }
         Predecessors predecessors = Predecessors.ofEnqueue(response, key.bytes(), demand);
         if (predecessors.admits(demand)) {
@@ -189,7 +198,7 @@ final class Tickets {
                 // It was answered, so it is not on its way any more: after this nothing is left for certain.
                 ticketKeys.delete(key.bytes(), deadline, key.isThere());
                 ticketKeys.forget(key);
-                return new RpcFailure(RpcFailure.Fate.NOT_APPLIED, failure);
+                return failure.asNotApplied();
             } catch (RpcFailure again) {
                 failure.addSuppressed(again);
             }
@@ -197,7 +206,7 @@ final class Tickets {
         return failure;
     }
 
-    ReleaseAnswer release(Ticket ticket, Duration linger, Deadline deadline) {
+    public ReleaseAnswer release(Ticket ticket, Duration linger, Deadline deadline) {
         Optional<TicketKey> known = ticket.handle(TicketKey.class);
         if (known.isEmpty()) {
             return ReleaseAnswer.NOT_HELD;
@@ -244,7 +253,7 @@ final class Tickets {
         }
     }
 
-    Withdrawal withdraw(Ticket ticket, Deadline deadline) {
+    public Withdrawal withdraw(Ticket ticket, Deadline deadline) {
         Optional<TicketKey> known =
                 ticket.handle(TicketKey.class).filter(key -> key.session().has(key));
         if (known.isEmpty()) {
@@ -260,7 +269,7 @@ final class Tickets {
         return removed ? Withdrawal.REMOVED : Withdrawal.NOT_FOUND;
     }
 
-    void downgrade(Ticket ticket, Deadline deadline) {
+    public void downgrade(Ticket ticket, Deadline deadline) {
         TicketKey key = ticket.handle(TicketKey.class)
                 .orElseThrow(() -> new IllegalArgumentException("a ticket of another store"));
         TxnRequest txn = TxnRequest.newBuilder()
