@@ -51,7 +51,7 @@ final class LockViews {
         Admission admission = new Admission();
         List<KeyValue> holders = new ArrayList<>();
         for (KeyValue ticket : queue(name, deadline)) {
-            if (!admission.admit(TicketValue.of(ticket.getValue()).demand())) {
+            if (!admission.admit(TicketValue.read(ticket.getValue()).demand())) {
                 break;
             }
             holders.add(ticket);
@@ -115,7 +115,7 @@ final class LockViews {
         List<Waiter> waiters = new ArrayList<>();
         Admission admission = new Admission();
         for (KeyValue ticket : queue) {
-            TicketValue value = TicketValue.of(ticket.getValue());
+            TicketValue value = TicketValue.read(ticket.getValue());
             if (admission.admit(value.demand())) {
                 holders.add(new Holder(
                         value.origin(),
@@ -123,7 +123,8 @@ final class LockViews {
                         value.isForeign() ? Optional.empty() : Optional.of(ticket.getCreateRevision()),
                         // It was written when its client queued, and etcd does not say when it became the first.
                         Optional.empty(),
-                        timeLeft(ticket.getLease(), timesLeft, deadline)));
+                        timeLeft(ticket.getLease(), timesLeft, deadline),
+                        value.standing()));
             } else {
                 waiters.add(new Waiter(value.origin(), value.demand(), value.since()));
             }

@@ -3,8 +3,8 @@ package io.holdfast.etcd;
 import static org.awaitility.Awaitility.await;
 
 import io.holdfast.Demand;
+import io.holdfast.proxy.TcpProxy;
 import io.holdfast.servers.EtcdServer;
-import io.holdfast.servers.TcpProxy;
 import java.time.Duration;
 import java.util.UUID;
 import org.junit.jupiter.api.AfterAll;

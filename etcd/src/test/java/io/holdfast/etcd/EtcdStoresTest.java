@@ -7,6 +7,7 @@ import com.google.protobuf.ByteString;
 import io.holdfast.Demand;
 import io.holdfast.Holdfast;
 import io.holdfast.LockView.Origin;
+import io.holdfast.LockView.Standing;
 import io.holdfast.etcd.layout.TicketValue;
 import io.holdfast.spi.StoreUri;
 import java.time.Duration;
@@ -56,23 +57,27 @@ class EtcdStoresTest {
     @Test
     void aTicketTellsWhoWroteItAndWhatItAsksFor() {
         for (Demand demand : List.of(Demand.exclusive(), Demand.shared(), Demand.permits(2, 5))) {
-            TicketValue note = new TicketValue(
-                    demand,
-                    "abc-1",
-                    Optional.of(Instant.EPOCH.plus(Duration.ofDays(1))),
-                    Optional.of(new Origin("a client =%", "höst", 42, "main thread")));
-            assertThat(TicketValue.of(note.toValue())).isEqualTo(note);
+            for (Standing standing : Standing.values()) {
+                TicketValue value = new TicketValue(
+                        demand,
+                        "abc-1",
+                        Optional.of(Instant.EPOCH.plus(Duration.ofDays(1))),
+                        Optional.of(new Origin("a client =%", "höst", 42, "main thread")),
+                        standing);
+                assertThat(TicketValue.read(value.write())).isEqualTo(value);
+            }
         }
     }
 
     @Test
     void aNameOverSeveralLinesDoesNotHideWhatATicketAsksFor() {
-        TicketValue note = new TicketValue(
+        TicketValue value = new TicketValue(
                 Demand.shared(),
                 "abc-1",
                 Optional.of(Instant.EPOCH),
-                Optional.of(new Origin("a\nclient", "host\r\n", 42, "main\n\nthread")));
-        TicketValue read = TicketValue.of(note.toValue());
+                Optional.of(new Origin("a\nclient", "host\r\n", 42, "main\n\nthread")),
+                Standing.HELD);
+        TicketValue read = TicketValue.read(value.write());
         assertThat(read.demand()).isEqualTo(Demand.shared());
         assertThat(read.origin()).map(Origin::client).contains("a client");
     }
@@ -88,9 +93,9 @@ class EtcdStoresTest {
                 "holdfast 1\nshared\nowner\n1970-01-01T00:00:00Z\na | b | 1 | c"
             })
     void aValueThatIsNotOursIsAnExclusiveDemandOfSomebodyUnknown(String value) {
-        TicketValue note = TicketValue.of(ByteString.copyFromUtf8(value));
-        assertThat(note.demand()).isEqualTo(Demand.exclusive());
-        assertThat(note.origin()).isEmpty();
-        assertThat(note.isForeign()).isTrue();
+        TicketValue read = TicketValue.read(ByteString.copyFromUtf8(value));
+        assertThat(read.demand()).isEqualTo(Demand.exclusive());
+        assertThat(read.origin()).isEmpty();
+        assertThat(read.isForeign()).isTrue();
     }
 }

@@ -58,7 +58,8 @@ final class Views {
         }
 
         private static Holder withoutOrigin(Holder holder) {
-            return new Holder(Optional.empty(), holder.demand(), holder.token(), holder.since(), holder.timeLeft());
+            return new Holder(Optional.empty(), holder.demand(), holder.token(), holder.since(), holder.timeLeft())
+                    .lingering();
         }
 
         /** From token, since, until and origin, which stand in this order. */

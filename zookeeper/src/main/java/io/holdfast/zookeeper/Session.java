@@ -212,7 +212,8 @@ final class Session {
         }
         return now == State.SUSPENDED
                 ? "the connection to " + settings.store() + " is lost and not back in time"
-                : "no server of " + settings.store() + " answered in time";
+                : "no server of " + settings.store()
+                        + " answered in time. Is ZooKeeper running there? Check hosts and ports";
     }
 
     /** A place is registered before its node is asked for, so whatever happens to the session reaches it. */

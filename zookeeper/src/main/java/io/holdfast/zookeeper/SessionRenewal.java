@@ -5,6 +5,7 @@ import io.holdfast.StoreUnavailableException;
 import io.holdfast.UnsupportedLockException;
 import io.holdfast.spi.Claim;
 import io.holdfast.spi.Deadline;
+import io.holdfast.spi.DurationText;
 import io.holdfast.spi.Grant;
 import io.holdfast.spi.RenewalAnswer;
 import io.holdfast.spi.RenewalRequest;
@@ -105,7 +106,7 @@ final class SessionRenewal {
         if (renewal.ttl().compareTo(session.longestAsked()) > 0) {
             return new RenewalAnswer.Unsettled(new UnsupportedLockException(
                     place.lock(),
-                    "its ttl is the timeout of its ZooKeeper session, " + session.ttl()
+                    "its ttl is the timeout of its ZooKeeper session, " + DurationText.of(session.ttl())
                             + ", and cannot grow; ask for the lock with a longer ttl"));
         }
         place.kept();

@@ -29,10 +29,8 @@ public final class RpcFailure extends RuntimeException {
     private final Status.Code code;
     private final String description;
 
-    private RpcFailure(Fate fate, Status status) {
-        super(
-                status.getCode() + (status.getDescription() == null ? "" : ": " + status.getDescription()),
-                status.getCause());
+    private RpcFailure(Fate fate, Status status, String message) {
+        super(message, status.getCause());
         this.fate = fate;
         this.code = status.getCode();
         this.description = status.getDescription() == null ? "" : status.getDescription();
@@ -46,7 +44,20 @@ public final class RpcFailure extends RuntimeException {
     }
 
     static RpcFailure of(Status status, boolean sent) {
-        return new RpcFailure(sent && !isRefusal(status) ? Fate.UNKNOWN : Fate.NOT_APPLIED, status);
+        return new RpcFailure(fate(status, sent), status, said(status));
+    }
+
+    /** A call to that member, of which people want to know more. */
+    static RpcFailure of(Status status, boolean sent, String member) {
+        return new RpcFailure(fate(status, sent), status, RpcFailureText.of(status, member));
+    }
+
+    private static Fate fate(Status status, boolean sent) {
+        return sent && !isRefusal(status) ? Fate.UNKNOWN : Fate.NOT_APPLIED;
+    }
+
+    private static String said(Status status) {
+        return status.getDescription() == null ? status.getCode().toString() : status.getDescription();
     }
 
     /** What was asked for cannot be done now, and nothing of it was. */
@@ -95,13 +106,13 @@ public final class RpcFailure extends RuntimeException {
 
     /** What it means to a request that is about no lock in particular, and changes nothing. */
     public StoreUnavailableException ofWholeStore() {
-        return StoreUnavailableException.ofWholeStore("etcd: " + advice(), this);
+        return StoreUnavailableException.ofWholeStore(advice(), this);
     }
 
     public LockException about(String lockName) {
         return fate == Fate.NOT_APPLIED
-                ? new StoreUnavailableException(lockName, "etcd: " + advice(), this)
-                : new UnknownOutcomeException(lockName, "etcd: " + getMessage(), this);
+                ? new StoreUnavailableException(lockName, advice(), this)
+                : new UnknownOutcomeException(lockName, getMessage(), this);
     }
 
     private String advice() {

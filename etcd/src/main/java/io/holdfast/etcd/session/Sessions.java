@@ -11,6 +11,7 @@ import io.holdfast.etcd.internal.wire.KVGrpc;
 import io.holdfast.etcd.internal.wire.PutRequest;
 import io.holdfast.etcd.layout.Keys;
 import io.holdfast.spi.Deadline;
+import io.holdfast.spi.DurationText;
 import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.Ticket;
 import java.lang.System.Logger;
@@ -247,7 +248,9 @@ public final class Sessions implements AutoCloseable {
     private void requireTtl(Session session, String lockName, Duration ttl) {
         if (session.kind() == Session.Kind.GIVEN && ttl.compareTo(session.ttl()) > 0) {
             throw new UnsupportedLockException(
-                    lockName, "its ttl of " + ttl + " is longer than that of the given lease, " + session.ttl());
+                    lockName,
+                    "its ttl of " + DurationText.of(ttl) + " is longer than that of the given lease, "
+                            + DurationText.of(session.ttl()));
         }
     }
 

@@ -2,6 +2,7 @@ package io.holdfast.etcd.session;
 
 import com.google.protobuf.ByteString;
 import io.holdfast.Demand;
+import io.holdfast.LockView.Standing;
 import io.holdfast.LossReason;
 import io.holdfast.etcd.internal.wire.Compare;
 import io.holdfast.etcd.internal.wire.RequestOp;
@@ -72,13 +73,16 @@ public final class TicketKey {
 
     /** Writes the key, with what its ticket asks for now, as one of that session. */
     public RequestOp put(Session to) {
-        return Txns.put(key, TicketValue.of(ticket, since).toValue(), to.lease());
+        return Txns.put(key, value().write(), to.lease());
     }
 
     /** Changes what the key asks for; it stays with its session and keeps its create revision. */
     public RequestOp rewriteAs(Demand demand) {
-        return Txns.rewrite(
-                key, TicketValue.of(ticket, since).withDemand(demand).toValue());
+        return Txns.rewrite(key, value().withDemand(demand).write());
+    }
+
+    private TicketValue value() {
+        return TicketValue.of(ticket, since, isLingering() ? Standing.LINGERING : Standing.HELD);
     }
 
     /** Its create revision, which is the token; zero while unknown. */

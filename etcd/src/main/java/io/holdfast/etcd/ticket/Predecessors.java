@@ -109,7 +109,7 @@ record Predecessors(boolean present, List<Predecessor> those, boolean complete, 
                 present = true;
                 break;
             }
-            Demand asked = TicketValue.of(kv.getValue()).demand();
+            Demand asked = TicketValue.read(kv.getValue()).demand();
             if (!(demand instanceof Demand.Shared && asked instanceof Demand.Shared)) {
                 ahead.add(new Predecessor(kv.getKey(), asked, kv.getLease()));
             }

@@ -153,7 +153,7 @@ public final class Tickets {
     }
 
     private static String reason(KeyValue first) {
-        return TicketValue.of(first.getValue())
+        return TicketValue.read(first.getValue())
                 .origin()
                 .map(origin -> "held by " + origin)
                 .orElse("held by another client's key " + first.getKey().toStringUtf8());
