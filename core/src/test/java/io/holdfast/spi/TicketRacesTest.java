@@ -45,9 +45,10 @@ class TicketRacesTest {
 
     static Stream<Arguments> pairs() {
         return Stream.of(State.WAITING, State.HELD)
-                .flatMap(state -> Stream.of(Event.values()).flatMap(one -> Stream.of(Event.values())
-                        .filter(other -> one.compareTo(other) <= 0)
-                        .map(other -> Arguments.of(state, one, other))));
+                .flatMap(state -> Stream.of(Event.values())
+                        .flatMap(one -> Stream.of(Event.values())
+                                .filter(other -> one.compareTo(other) <= 0)
+                                .map(other -> Arguments.of(state, one, other))));
     }
 
     @ParameterizedTest(name = "{1} and {2} while {0}")
@@ -111,12 +112,16 @@ class TicketRacesTest {
         void assertConsistent() {
             boolean over = ticket.state() == State.ENDED;
             boolean hasToken = ticket.storeToken() != Tokens.NONE;
-            assertThat(ended.get() + endedWaiting.get() + endedHeld.get()).as("ends").isEqualTo(over ? 1 : 0);
+            assertThat(ended.get() + endedWaiting.get() + endedHeld.get())
+                    .as("ends")
+                    .isEqualTo(over ? 1 : 0);
             assertThat(granted.get() + unwanted.get()).as("takers of its grant").isEqualTo(hasToken ? 1 : 0);
             assertThat(endedWaiting.get() == 0 || granted.get() == 0)
                     .as("who ended it before it was granted need not give back what it was told of")
                     .isTrue();
-            assertThat(endedHeld.get() == 0 || granted.get() == 1).as("held, so told").isTrue();
+            assertThat(endedHeld.get() == 0 || granted.get() == 1)
+                    .as("held, so told")
+                    .isTrue();
             assertThat(ticket.isValid()).isEqualTo(!over && hasToken);
         }
 
