@@ -11,6 +11,7 @@ import io.holdfast.StoreUnavailableException;
 import io.holdfast.UnknownOutcomeException;
 import io.holdfast.etcd.TestClient.Renewed;
 import io.holdfast.etcd.internal.wire.LeaseKeepAliveResponse;
+import io.holdfast.etcd.internal.wire.TxnRequest;
 import io.holdfast.etcd.session.SessionProbe;
 import io.holdfast.proxy.Direction;
 import io.holdfast.proxy.TcpProxy;
@@ -21,6 +22,8 @@ import io.holdfast.spi.Withdrawal;
 import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -45,6 +48,10 @@ class FaultsTest {
     static void startServer() {
         server = EtcdServer.start();
         etcdctl = new Etcdctl(server.endpoint());
+        // The first request of a JVM takes its time, and clients here wait no longer than a second.
+        try (TestClient first = TestClient.of("etcd://127.0.0.1:" + server.port())) {
+            first.release(first.grant("first"));
+        }
     }
 
     @AfterAll
@@ -255,6 +262,27 @@ class FaultsTest {
         TestTicket again = two.grant(name);
         assertThat(again.token()).isGreaterThan(foreign.token());
         assertThat(waiter.isGranted()).isFalse();
+    }
+
+    @Test
+    void aSessionThatEndsWhileALockIsBeingTakenCostsNobodyTheRequest() {
+        try (Meddler meddler = new Meddler(server.port());
+                TestClient meddled = meddler.client()) {
+            TestTicket earlier = meddled.grant(name + "-earlier");
+            TestTicket asked = meddled.ticket(name);
+            meddler.delaysAnswerTo = request -> request instanceof TxnRequest txn && Meddler.bindsAKey(txn);
+            CompletableFuture<TestTicket> granted = CompletableFuture.supplyAsync(() -> meddled.grant(asked));
+            await().until(() -> !meddler.underWay.isEmpty());
+            etcdctl.run("lease", "revoke", leaseOf(earlier));
+            assertThat(earlier.heardOfLoss()).isEqualTo(LossReason.GONE);
+
+            meddler.letGo();
+
+            granted.orTimeout(20, TimeUnit.SECONDS).join();
+            assertThat(asked.isLost()).isFalse();
+            assertThat(keys()).singleElement().asString().contains(leaseOf(asked));
+            assertThat(meddled.release(asked)).isEqualTo(ReleaseAnswer.RELEASED);
+        }
     }
 
     @Test

@@ -25,7 +25,7 @@ public final class TicketKey {
     private volatile long changeRevision;
     private volatile @Nullable Long lingersUntilNanos;
     private volatile @Nullable Waiting waiting;
-    private boolean reporting; // guarded by this
+    private volatile boolean reporting; // written under this
 
     public TicketKey(Ticket ticket, ByteString key, Session session) {
         this.ticket = ticket;
@@ -210,11 +210,6 @@ public final class TicketKey {
 
     /** Ends the ticket if the key's time is up. Whether it is; never while the request that writes the key is under way. */
     boolean endIfOver(long nowNanos) {
-        synchronized (this) {
-            if (!reporting) {
-                return false;
-            }
-        }
-        return nowNanos - keptUntilNanos() >= 0 && ticket.endIfExpired();
+        return reporting && nowNanos - keptUntilNanos() >= 0 && ticket.endIfExpired();
     }
 }
