@@ -1,5 +1,6 @@
 package io.holdfast;
 
+import static io.holdfast.ManualClient.awaitQuietly;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.awaitility.Awaitility.await;
@@ -163,14 +164,6 @@ class CloseTest {
         return Thread.getAllStackTraces().keySet().stream()
                 .filter(thread -> thread.getName().startsWith("holdfast-" + client))
                 .count();
-    }
-
-    private static void awaitQuietly(CountDownLatch latch) {
-        try {
-            latch.await();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
     }
 
     /** The system's clock, with a hook for the next time a method of that name, or one it calls, looks at it. */

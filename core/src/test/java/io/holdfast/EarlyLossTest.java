@@ -1,5 +1,6 @@
 package io.holdfast;
 
+import static io.holdfast.ManualClient.awaitQuietly;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
@@ -103,13 +104,5 @@ class EarlyLossTest {
     private void forceRelease() {
         int robbed = ((AdministeredStore) client.store.inner()).forceRelease("orders", client.deadline());
         assertThat(robbed).isEqualTo(1);
-    }
-
-    private static void awaitQuietly(CountDownLatch latch) {
-        try {
-            latch.await();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
     }
 }

@@ -56,7 +56,7 @@ class FuturesTest {
             CompletableFuture<Loss> told = new CompletableFuture<>();
             client.lock("orders").acquire().onLost(told::complete);
             int moreThanThreads = 4 * Runtime.getRuntime().availableProcessors() + 4;
-            blockCallbacks(client, moreThanThreads, new CountDownLatch(0), unblock);
+            client.blockCallbacks(moreThanThreads, new CountDownLatch(0), unblock);
             await().until(() -> client.holdfast.locks("blocked-").size() == moreThanThreads);
             client.store.network = FaultyStore.Network.DOWN;
 
@@ -118,12 +118,9 @@ class FuturesTest {
             max = JRE.JAVA_20,
             disabledReason = "since Java 21 every callback has a virtual thread of its own, so they are never busy")
     void leaseNobodyWantsAnyMoreDoesNotWaitForBusyCallbacks() {
-        int threads = Math.max(4, 2 * Runtime.getRuntime().availableProcessors()); // as many as ClientExecutors makes
-        CountDownLatch busy = new CountDownLatch(threads);
         CountDownLatch unblock = new CountDownLatch(1);
         try (ManualClient client = new ManualClient()) {
-            blockCallbacks(client, threads, busy, unblock);
-            awaitQuietly(busy);
+            client.blockCallbacks(unblock);
             CompletableFuture<Lease> future = client.lock("orders").acquireAsync();
             await().until(() -> client.isHeld("orders"));
 
@@ -138,30 +135,8 @@ class FuturesTest {
         }
     }
 
-    /** Nothing is answered before all continuations are there: one that comes late would run, and block, here. */
-    private static void blockCallbacks(
-            ManualClient client, int number, CountDownLatch blocked, CountDownLatch unblock) {
-        CountDownLatch continued = new CountDownLatch(1);
-        client.store.beforeAnswer = () -> awaitQuietly(continued);
-        for (int i = 0; i < number; i++) {
-            client.lock("blocked-" + i).acquireAsync().thenRun(() -> {
-                blocked.countDown();
-                awaitQuietly(unblock);
-            });
-        }
-        continued.countDown();
-    }
-
     private static int waiters(ManualClient client, String name) {
         return client.lock(name).inspect().waiters().size();
-    }
-
-    private static void awaitQuietly(CountDownLatch latch) {
-        try {
-            latch.await();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
     }
 
     @Test

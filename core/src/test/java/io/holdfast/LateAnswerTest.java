@@ -1,5 +1,6 @@
 package io.holdfast;
 
+import static io.holdfast.ManualClient.awaitQuietly;
 import static io.holdfast.ManualClient.OPTIONS;
 import static io.holdfast.ManualClient.TTL;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -136,14 +137,6 @@ class LateAnswerTest {
     private void answerLate() {
         asked.countDown();
         awaitQuietly(answer);
-    }
-
-    private static void awaitQuietly(CountDownLatch latch) {
-        try {
-            latch.await();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
     }
 
     /** A clock moved by hand, and a timer thread that can be made to oversleep. */

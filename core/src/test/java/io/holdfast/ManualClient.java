@@ -11,6 +11,7 @@ import io.holdfast.spi.Validity;
 import java.time.Duration;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
@@ -78,6 +79,51 @@ final class ManualClient implements AutoCloseable {
 
     Deadline deadline() {
         return Deadline.after(time, TTL);
+    }
+
+    /** As many threads as ClientExecutors makes for each kind of work where there are no virtual ones. */
+    private static final int THREADS = Math.max(4, 2 * Runtime.getRuntime().availableProcessors());
+
+    /** Keeps all threads for continuations of futures busy until then. Since Java 21 there is no end of them. */
+    void blockCallbacks(CountDownLatch unblock) {
+        CountDownLatch blocked = new CountDownLatch(THREADS);
+        blockCallbacks(THREADS, blocked, unblock);
+        awaitQuietly(blocked);
+    }
+
+    /** Continues so many futures with a wait. */
+    void blockCallbacks(int number, CountDownLatch blocked, CountDownLatch unblock) {
+        // Nothing is answered before all continuations are there: one that comes late would run, and block, here.
+        CountDownLatch continued = new CountDownLatch(1);
+        store.beforeAnswer = () -> awaitQuietly(continued);
+        for (int i = 0; i < number; i++) {
+            lock("blocked-" + i).acquireAsync().thenRun(() -> {
+                blocked.countDown();
+                awaitQuietly(unblock);
+            });
+        }
+        continued.countDown();
+    }
+
+    /** Keeps all threads for steps of futures busy until then. Since Java 21 there is no end of them. */
+    void blockSteps(CountDownLatch unblock) {
+        CountDownLatch blocked = new CountDownLatch(THREADS);
+        store.beforeAsk = () -> {
+            blocked.countDown();
+            awaitQuietly(unblock);
+        };
+        for (int i = 0; i < THREADS; i++) {
+            lock("hangs-" + i).acquireAsync();
+        }
+        awaitQuietly(blocked);
+    }
+
+    static void awaitQuietly(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 
     /** Moves the clock on, step by step, until it is so. */

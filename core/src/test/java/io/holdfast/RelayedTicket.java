@@ -61,9 +61,6 @@ final class RelayedTicket implements Ticket.Listener {
         }
         if (arrives) {
             reports.forEach(Runnable::run);
-            if (!stores.demand().equals(engines.demand())) {
-                engines.downgraded();
-            }
         }
     }
 
@@ -99,6 +96,11 @@ final class RelayedTicket implements Ticket.Listener {
                 engines.extended(ttl, base);
             }
         });
+    }
+
+    @Override
+    public void downgraded() {
+        pass(engines::downgraded);
     }
 
     @Override

@@ -1,5 +1,6 @@
 package io.holdfast;
 
+import static io.holdfast.ManualClient.awaitQuietly;
 import static io.holdfast.ManualClient.TTL;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
@@ -300,14 +301,6 @@ class UnexpectedFailuresTest {
             answer.countDown();
         } finally {
             answer.countDown();
-        }
-    }
-
-    private static void awaitQuietly(CountDownLatch latch) {
-        try {
-            latch.await();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
         }
     }
 

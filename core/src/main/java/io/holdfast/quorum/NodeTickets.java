@@ -26,10 +26,9 @@ final class NodeTickets {
         whole.attach(this);
     }
 
-    /** What a quorum's ticket is made of. */
-    static NodeTickets of(Ticket whole) {
-        return whole.handle(NodeTickets.class)
-                .orElseThrow(() -> new IllegalArgumentException(whole + " is a ticket of another store"));
+    /** What a quorum's ticket is made of; nothing has been sent of one that was never asked for. */
+    static NodeTickets of(Ticket whole, QuorumNodes nodes) {
+        return whole.handle(NodeTickets.class).orElseGet(() -> new NodeTickets(whole, nodes));
     }
 
     Part at(QuorumNode node) {

@@ -56,7 +56,7 @@ final class QuorumRenewal {
     private Map<OwnerId, Said> renewAt(QuorumNode node, Deadline deadline) {
         List<Ticket> held = new ArrayList<>();
         for (Ticket ticket : tickets) {
-            NodeTickets.Part part = NodeTickets.of(ticket).at(node);
+            NodeTickets.Part part = NodeTickets.of(ticket, nodes).at(node);
             if (part.ticket().state() == Ticket.State.HELD) {
                 part.beginRenewal();
                 held.add(part.ticket());
@@ -67,7 +67,7 @@ final class QuorumRenewal {
         }
         Map<OwnerId, Said> said = new HashMap<>();
         for (Ticket ticket : tickets) {
-            NodeTickets.Part part = NodeTickets.of(ticket).at(node);
+            NodeTickets.Part part = NodeTickets.of(ticket, nodes).at(node);
             boolean has = part.ticket().state() == Ticket.State.HELD;
             Said kept = part.failure().isPresent() ? Said.FAILED : Said.RENEWED;
             said.put(ticket.owner(), has ? kept : Said.NOT_HELD);
@@ -82,7 +82,7 @@ final class QuorumRenewal {
     /** The deadline is what a majority of the nodes vouch for, each by its own last request. */
     private void report(Ticket ticket, List<NodeAnswer<Map<OwnerId, Said>>> answers) {
         if (count(answers, ticket, Said.RENEWED) >= nodes.majority()) {
-            NodeTickets.of(ticket).vouchedFor().ifPresent(part -> ticket.extended(part.givenTtl(), part.baseNanos()));
+            NodeTickets.of(ticket, nodes).vouchedFor().ifPresent(part -> ticket.extended(part.givenTtl(), part.baseNanos()));
             return;
         }
         String said = nodes.said(answers, node -> node.getOrDefault(ticket.owner(), Said.NOT_HELD).text);

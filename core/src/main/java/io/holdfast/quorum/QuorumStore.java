@@ -179,7 +179,7 @@ public final class QuorumStore implements TokenRaisingStore, AdministeredStore {
 
     @Override
     public ReleaseAnswer release(Ticket ticket, Duration linger, Deadline deadline) {
-        NodeTickets parts = NodeTickets.of(ticket);
+        NodeTickets parts = NodeTickets.of(ticket, nodes);
         parts.end();
         Deadline nodeDeadline = nodes.nodeDeadline(ticket.ttl(), deadline);
         int majority = nodes.majority();
@@ -219,7 +219,7 @@ public final class QuorumStore implements TokenRaisingStore, AdministeredStore {
 
     @Override
     public Withdrawal withdraw(Ticket ticket, Deadline deadline) {
-        NodeTickets parts = NodeTickets.of(ticket);
+        NodeTickets parts = NodeTickets.of(ticket, nodes);
         parts.end();
         Deadline nodeDeadline = nodes.nodeDeadline(ticket.ttl(), deadline);
         List<NodeAnswer<Withdrawal>> answers = nodes.ask(

@@ -1,5 +1,6 @@
 package io.holdfast.redis;
 
+import io.holdfast.redis.server.TlsFiles;
 import io.holdfast.spi.StoreUri;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -36,7 +37,7 @@ record RedisConfig(
         Optional<String> sentinelPassword,
         int database,
         String master,
-        Optional<Tls> tls,
+        Optional<TlsFiles> tls,
         String prefix,
         Duration timeout,
         int connections,
@@ -50,15 +51,6 @@ record RedisConfig(
         /** Servers that know nothing of each other. */
         QUORUM
     }
-
-    /**
-     * What a TLS connection trusts and shows.
-     *
-     * @param authorities PEM file of trusted certificates; empty means the JVM's
-     * @param certificate PEM file of our own certificate
-     * @param key PEM file (PKCS #8) of its key
-     */
-    record Tls(Optional<Path> authorities, Optional<Path> certificate, Optional<Path> key) {}
 
     static final String DEFAULT_PREFIX = "holdfast:";
     static final Duration DEFAULT_TIMEOUT = Duration.ofSeconds(5);
@@ -192,9 +184,9 @@ record RedisConfig(
         return path;
     }
 
-    private static Optional<Tls> tls(StoreUri uri) {
+    private static Optional<TlsFiles> tls(StoreUri uri) {
         boolean wanted = uri.scheme().equals("rediss") || uri.flag("tls").orElse(false);
-        Tls tls = new Tls(
+        TlsFiles tls = new TlsFiles(
                 uri.text("tls-ca").map(Path::of),
                 uri.text("tls-cert").map(Path::of),
                 uri.text("tls-key").map(Path::of));

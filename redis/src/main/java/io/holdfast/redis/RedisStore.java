@@ -1,64 +1,69 @@
 package io.holdfast.redis;
 
-import io.holdfast.Demand;
-import io.holdfast.LeaseLostException;
 import io.holdfast.LockException;
 import io.holdfast.LockView;
+import io.holdfast.LossReason;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.UnknownOutcomeException;
 import io.holdfast.Waiting;
+import io.holdfast.redis.channel.ClientChannels;
+import io.holdfast.redis.channel.Message;
+import io.holdfast.redis.script.LockKeys;
+import io.holdfast.redis.script.Micros;
+import io.holdfast.redis.script.Script;
+import io.holdfast.redis.script.ScriptCall;
+import io.holdfast.redis.script.ScriptCalls;
+import io.holdfast.redis.script.ScriptReply;
+import io.holdfast.redis.script.TicketAnswer;
+import io.holdfast.redis.script.TicketAnswer.Kind;
+import io.holdfast.redis.script.ViewReply;
+import io.holdfast.redis.server.FailoverPause;
+import io.holdfast.redis.server.Failures;
+import io.holdfast.redis.server.ServerCommands;
+import io.holdfast.redis.server.Topology;
 import io.holdfast.spi.AdministeredStore;
-import io.holdfast.spi.Answer;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.DowngradingStore;
-import io.holdfast.spi.Grant;
-import io.holdfast.spi.QueueingStore;
+import io.holdfast.spi.Refusal;
 import io.holdfast.spi.ReleaseAnswer;
-import io.holdfast.spi.RenewalAnswer;
-import io.holdfast.spi.RenewalRequest;
-import io.holdfast.spi.Request;
 import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.StoreTraits;
 import io.holdfast.spi.Ticket;
-import io.holdfast.spi.TicketListener;
 import io.holdfast.spi.TokenRaisingStore;
 import io.holdfast.spi.Withdrawal;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.Collection;
-import java.util.IdentityHashMap;
 import java.util.List;
-import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
-import java.util.stream.Collectors;
+import redis.clients.jedis.exceptions.JedisException;
 
 /** Keeps a lock in one hash and its queue in one sorted set; every transition is one script. */
-final class RedisStore implements QueueingStore, DowngradingStore, TokenRaisingStore, AdministeredStore {
+final class RedisStore implements DowngradingStore, TokenRaisingStore, AdministeredStore {
 
     /*
      * The protocol, and what would break it.
      *
      * The server holds the truth and its clock decides every expiry; each transition is one script, so there are no
-     * interleavings inside Redis. They are all between Redis and us. lock.lua lists what the scripts keep true, Courier what a
-     * failed request means, TicketDesk how a grant finds its waiter exactly once. What remains:
+     * interleavings inside Redis. They are all between Redis and us. lock.lua lists what the scripts keep true, ScriptCalls what a
+     * failed request means. A grant reaches its ticket on one of three ways, which race: as a message, in the answer to a
+     * heartbeat, or in the answer to a check (after a resubscription, or at the holder's deadline). The ticket takes the first
+     * and bears the others. What remains:
      *
      * P1. Holder A expires at the server, B is granted, A still believes. A reckons from just before it sent the last request
      *   the server extended it by, so its deadline comes first, whatever the network did. For a pushed grant that request is
      *   the last heartbeat answered "waiting", not the push: a client stopped for a minute reads an old push the moment it
-     *   wakes. That is why a ticket that becomes holder keeps the ticket's expiry at the server, and why the desk, not the
-     *   message, supplies the base.
-     *   A heartbeat under way when the ticket is granted is answered "held" and has extended the lease: its base counts.
+     *   wakes. That is why a ticket that becomes holder keeps the ticket's expiry at the server, and why the message says
+     *   nothing about time.
+     *   A heartbeat under way when the ticket is granted has extended the lease, whether it is answered "waiting" or "held".
      *
      * P3. Late release: scripts compare the owner, and an owner is one acquisition. A renewal after expiry finds no holder
      *   ("gone"), even if nobody took the lock meanwhile.
      *
-     * P4. Nobody polls. A dead holder is noticed by the first in line at the holder's deadline, which answers to enqueues and
-     *   heartbeats carry. Holder and first in line may die together (one process), so the next few in line stand in, each a tenth
-     *   of a second later. The dead are not counted among the few: eight of them in front would leave nobody to watch. With a live
-     *   holder these alarms do not go off: the next heartbeat (every third of a ttl) moves them before. Where a waiter's ttl is
-     *   much longer than the holder's, that heartbeat comes too late, so the script that lets a new holder in tells those few by a
-     *   message.
+     * P4. Nobody polls. A dead holder is noticed by the first in the queue at the holder's deadline, which answers to enqueues
+     *   and heartbeats carry. Holder and first in the queue may die together (one process), so the next few stand in, each a
+     *   tenth of a second later. The dead are not counted among the few: eight of them in front would leave nobody to watch.
+     *   With a live holder these alarms do not go off: the next heartbeat (every third of a ttl) moves them before. Where a
+     *   waiter's ttl is much longer than the holder's, that heartbeat comes too late, so the script that lets a new holder in
+     *   tells those few by a message.
      *   A dead waiter: its subscription is gone, so it is passed over at once. If it is half-open or stopped, its subscription
      *   still counts, it becomes holder with what is left of its ticket, and expires with that.
      *   A live waiter whose subscription just broke is passed over too, but keeps its place; its next heartbeat, or the check
@@ -67,7 +72,7 @@ final class RedisStore implements QueueingStore, DowngradingStore, TokenRaisingS
      * P6. Queued first, subscribed then: a release in between reached nobody, and the first wait of a client was passed over. So
      *   who does not listen asks without queueing, since a free lock needs no subscription; refused, it subscribes, and takes
      *   its place only when it can be called. If that does not come soon, it queues all the same, as after a break: late is
-     *   better than failed. If the lock moves to another server meanwhile, queue() checks.
+     *   better than failed. If the lock moves to another server meanwhile, join() checks.
      *
      *   A lock moves to another server of a cluster while its waiters listen at the old one. Counting who received a message was
      *   wrong there: a PUBLISH at the new server counted nobody, the cluster carried it to the old one all the same, and the
@@ -75,11 +80,12 @@ final class RedisStore implements QueueingStore, DowngradingStore, TokenRaisingS
      *   speaks after, and a ticket's channel names the server by which it was written: of those who listen elsewhere it cannot
      *   tell who lives, so they are not passed over.
      *
-     * P7. An enqueue whose answer was lost leaves a ticket or a grant nobody here knows. The engine withdraws it by owner. If it
-     *   is granted before, the message finds no waiter and the grant is released at once. If the request itself is still on the
-     *   way when it is withdrawn, it lapses within its ttl, for nobody heartbeats it.
-     *   A waiter that gives up while the push is under way: the desk forgets it first, then the script removes ticket or grant,
-     *   whichever it finds; the push then finds nobody and withdraws once more, which finds nothing.
+     * P7. An enqueue whose answer was lost leaves a ticket or a grant. The engine withdraws it by owner. If it is granted before,
+     *   the message finds no live ticket and the grant is released at once. If the request itself is still on the way when it
+     *   is withdrawn, it lapses within its ttl, for nobody heartbeats it.
+     *   A ticket is known here before its request is sent, for the message may come before the answer. Until that answer it is
+     *   not checked: the check might overtake the enqueue, find nothing and declare the ticket gone. If a subscription comes up
+     *   meanwhile, whose check left this ticket out, join() notices afterwards and checks (see ClientChannels.subscriptions).
      *
      * Lost messages: checks after every subscription, heartbeats, and the alarms above; each asks by the renew script, which
      * hands the lock over in its answer.
@@ -90,30 +96,30 @@ final class RedisStore implements QueueingStore, DowngradingStore, TokenRaisingS
 
     private static final System.Logger LOG = System.getLogger(RedisStore.class.getName());
 
-    /** A script that renews this many locks keeps the server from others for about a millisecond. */
-    private static final int RENEWALS_PER_SCRIPT = 250;
-    /** So that a check does not come a hair before the expiry it is for. */
-    private static final Duration CHECK_SLACK = Duration.ofMillis(5);
-
-    private static final Duration CHECK_AGAIN = Duration.ofMillis(200);
     private static final Duration POLL = Duration.ofMillis(50);
 
     private final RedisConfig config;
     private final StoreContext context;
     private final Topology topology;
-    private final Courier courier;
-    private final TicketDesk desk;
-    private final Mailbox mailbox;
-    private final Census census;
+    private final ScriptCalls calls;
+    private final ServerCommands commands;
+    private final ClientChannels channels;
+    private final LiveTickets tickets = new LiveTickets();
+    private final Renewals renewals;
+    private final KeyWalk keyWalk;
+    private final EvictionWarning evictionWarning;
 
     RedisStore(RedisConfig config, StoreContext context, Topology topology) {
         this.config = config;
         this.context = context;
         this.topology = topology;
-        this.courier = new Courier(topology, context, config.timeout(), config.replicas());
-        this.desk = new TicketDesk(context);
-        this.mailbox = new Mailbox(config.prefix(), context, topology, this::checkLane, this::receive);
-        this.census = new Census(config.prefix(), topology, courier);
+        FailoverPause failover = new FailoverPause(topology, context.time());
+        this.calls = new ScriptCalls(topology, failover, context, config.timeout(), config.replicas());
+        this.commands = new ServerCommands(topology, failover, config.timeout());
+        this.channels = new ClientChannels(config.prefix(), context, topology, this::checkServer, this::receive);
+        this.renewals = new Renewals(config, context, topology, calls, channels, tickets);
+        this.keyWalk = new KeyWalk(config.prefix(), topology, calls, commands);
+        this.evictionWarning = new EvictionWarning(context, topology, commands, config.timeout());
     }
 
     @Override
@@ -122,304 +128,153 @@ final class RedisStore implements QueueingStore, DowngradingStore, TokenRaisingS
     }
 
     @Override
-    public String lane(String name) {
-        return topology.lane(keys(name).slot());
+    public String server(String name) {
+        return topology.serverOf(keys(name).slot());
     }
 
     @Override
-    public Answer attempt(Request request, Deadline deadline) {
-        LockKeys keys = keys(request.name());
-        Courier.Reply reply = send(Script.ATTEMPT, keys, deadline, Script.demand(request, mailbox.channel()));
-        List<?> answer = (List<?>) reply.value();
-        if (Views.text(answer.get(0)).equals("held")) {
-            return new Answer.Granted(granted(request, answer, reply));
+    public Optional<Refusal> request(Ticket ticket, Mode mode, Deadline deadline) {
+        LockKeys keys = keys(ticket.name());
+        if (mode == Mode.QUEUE) {
+            ticket.attach(new HolderCheck(context, () -> check(ticket)));
         }
-        Duration left = Views.micros(Long.parseLong(Views.text(answer.get(1))));
-        return new Answer.Refused(Optional.of(left), "held or waited for by somebody else");
+        tickets.add(ticket);
+        try {
+            Optional<Refusal> refusal =
+                    mode == Mode.QUEUE ? queue(ticket, keys, deadline) : attempt(ticket, keys, deadline);
+            if (refusal.isPresent()) {
+                tickets.forget(ticket);
+            }
+            return refusal;
+        } catch (RuntimeException | Error e) {
+            tickets.forget(ticket);
+            throw e;
+        }
     }
 
-    @Override
-    public Answer enqueue(Request request, TicketListener listener, Deadline deadline) {
-        LockKeys keys = keys(request.name());
-        if (mailbox.mayHearSoon(courier.lane(keys, deadline))) {
+    private Optional<Refusal> attempt(Ticket ticket, LockKeys keys, Deadline deadline) {
+        ScriptReply reply = send(Script.ATTEMPT, keys, deadline, Script.demand(ticket, channels.nameForScripts()));
+        TicketAnswer answer = reply.ticket();
+        if (answer.kind() == Kind.HELD) {
+            grant(ticket, answer, reply);
+            return Optional.empty();
+        }
+        return Optional.of(new Refusal(answer.time(), "held or waited for by somebody else"));
+    }
+
+    private Optional<Refusal> queue(Ticket ticket, LockKeys keys, Deadline deadline) {
+        if (channels.couldHearSoon(calls.serverOf(keys, deadline))) {
             long askedNanos = context.time().nanoTime();
-            Answer answer = attempt(request, deadline);
-            if (answer instanceof Answer.Granted) {
-                return answer;
+            Optional<Refusal> refusal = attempt(ticket, keys, deadline);
+            if (refusal.isEmpty()) {
+                return refusal;
             }
             long tookNanos = context.time().nanoTime() - askedNanos;
             if (deadline.remainingNanos() >= tookNanos) {
-                mailbox.listen(topology.lane(keys.slot()), leavingTimeToQueue(deadline, tookNanos));
+                channels.listen(topology.serverOf(keys.slot()), leavingTimeToJoin(deadline, tookNanos));
             }
             if (deadline.remainingNanos() < tookNanos) {
                 // Asking for a place as well would end in not knowing.
-                return answer;
+                return refusal;
             }
         }
-        return queue(request, keys, listener, deadline);
+        join(ticket, keys, deadline);
+        return Optional.empty();
     }
 
-    /** Half of what is left, or less where answers take long: a place in line a bit later must not cost the deadline. */
-    private Deadline leavingTimeToQueue(Deadline deadline, long answerNanos) {
+    /** Half of what is left, or less where answers take long: a place in the queue a bit later must not cost the deadline. */
+    private Deadline leavingTimeToJoin(Deadline deadline, long answerNanos) {
         long leftNanos = deadline.remainingNanos();
         long waitNanos = Math.min(leftNanos / 2, leftNanos - 2 * answerNanos);
         return deadline.within(Duration.ofNanos(waitNanos)).within(config.timeout());
     }
 
-    private Answer queue(Request request, LockKeys keys, TicketListener listener, Deadline deadline) {
-        String lane = courier.lane(keys, deadline);
-        long round = mailbox.round(lane);
-        // Known before it is sent: the push may be here before the answer.
-        TicketDesk.Waiting waiting =
-                desk.add(request, keys, listener, context.time().nanoTime());
-        Courier.Reply reply;
-        try {
-            reply = send(Script.ENQUEUE, keys, deadline, Script.demand(request, mailbox.channel()));
-        } catch (RuntimeException | Error e) {
-            desk.forget(request.owner());
-            throw e;
+    /** Takes the lock, or the last place in its queue. */
+    private void join(Ticket ticket, LockKeys keys, Deadline deadline) {
+        String server = calls.serverOf(keys, deadline);
+        long subscriptions = channels.subscriptions(server);
+        ScriptReply reply = send(Script.ENQUEUE, keys, deadline, Script.demand(ticket, channels.nameForScripts()));
+        TicketAnswer answer = reply.ticket();
+        if (answer.kind() == Kind.HELD) {
+            grant(ticket, answer, reply);
+            return;
         }
-        List<?> answer = (List<?>) reply.value();
-        if (Views.text(answer.get(0)).equals("held")) {
-            if (reply.repeated()) {
-                desk.claimed(request);
-            } else {
-                desk.forget(request.owner());
-            }
-            return new Answer.Granted(granted(request, answer, reply));
-        }
-        waiting.extended(reply.baseNanos());
-        watchHolder(waiting, answer, reply);
-        mailbox.listen(topology.lane(keys.slot()));
-        if (round != mailbox.round(lane) || !lane.equals(topology.lane(keys.slot()))) {
+        ticket.waiting(ticket.ttl(), reply.baseNanos());
+        renewals.watchHolder(ticket, answer, reply);
+        channels.listen(topology.serverOf(keys.slot()));
+        if (subscriptions != channels.subscriptions(server) || !server.equals(topology.serverOf(keys.slot()))) {
             // A subscription came up and was checked without us, or the lock has moved, and with it its channel.
-            context.background().execute(() -> check(waiting));
+            context.background().execute(() -> check(ticket));
         }
-        return new Answer.Queued(new Ticket(request, request.ttl(), reply.baseNanos()));
     }
 
-    private Grant granted(Request request, List<?> answer, Courier.Reply reply) {
-        requireReplicas(request.name(), reply);
-        return new Grant(request, Long.parseLong(Views.text(answer.get(1))), request.ttl(), reply.baseNanos());
-    }
-
-    private void requireReplicas(String name, Courier.Reply reply) {
+    private void grant(Ticket ticket, TicketAnswer answer, ScriptReply reply) {
         if (reply.replicas() < config.replicas()) {
             throw new UnknownOutcomeException(
-                    name, "only " + reply.replicas() + " of " + config.replicas() + " replicas confirmed it in time");
+                    ticket.name(),
+                    "only " + reply.replicas() + " of " + config.replicas() + " replicas confirmed it in time");
         }
+        ticket.granted(answer.token(), ticket.ttl(), reply.baseNanos());
     }
 
     @Override
-    public List<RenewalAnswer> renew(List<RenewalRequest> renewals, Deadline deadline) {
-        return renew(renewals, deadline, (renewal, answer) -> {
-            desk.forget(renewal.claim().request().owner());
-            return new RenewalAnswer.Gone("the server no longer knows it");
-        });
+    public void renew(List<Ticket> all, Deadline deadline) {
+        renewals.renew(all, deadline);
     }
 
-    private interface GoneHandler {
-        RenewalAnswer gone(RenewalRequest renewal, List<?> answer);
+    @Override
+    public void extend(Ticket ticket, Duration ttl, Deadline deadline) {
+        renewals.extend(ticket, ttl, deadline);
     }
 
-    private List<RenewalAnswer> renew(List<RenewalRequest> renewals, Deadline deadline, GoneHandler gone) {
-        List<List<RenewalRequest>> batches = batches(renewals);
-        List<Courier.Outcome> outcomes = new ArrayList<>();
-        if (topology.spansSlots()) {
-            batches.forEach(batch -> outcomes.addAll(courier.runAll(List.of(renewal(batch)), deadline)));
-        } else {
-            outcomes.addAll(courier.runAll(batches.stream().map(this::renewal).toList(), deadline));
+    private void check(Ticket ticket) {
+        if (ticket.isQueued()) {
+            renewals.check(List.of(ticket));
         }
-        Map<RenewalRequest, RenewalAnswer> answers = new IdentityHashMap<>();
-        for (int i = 0; i < batches.size(); i++) {
-            List<RenewalAnswer> settled = settle(batches.get(i), outcomes.get(i), gone);
-            for (int k = 0; k < settled.size(); k++) {
-                answers.put(batches.get(i).get(k), settled.get(k));
-            }
-        }
-        return renewals.stream().map(answers::get).toList();
-    }
-
-    /** What one script may renew. */
-    private List<List<RenewalRequest>> batches(List<RenewalRequest> renewals) {
-        Collection<List<RenewalRequest>> together = topology.spansSlots()
-                ? List.of(renewals)
-                : renewals.stream()
-                        .collect(Collectors.groupingBy(renewal ->
-                                keys(renewal.claim().request().name()).slot()))
-                        .values();
-        return together.stream()
-                .flatMap(some -> Courier.chunks(some, RENEWALS_PER_SCRIPT).stream())
-                .toList();
-    }
-
-    private Courier.Call renewal(List<RenewalRequest> batch) {
-        List<String> keys = new ArrayList<>(4 * batch.size());
-        List<String> arguments = new ArrayList<>(3 * batch.size());
-        int slot = 0;
-        for (RenewalRequest renewal : batch) {
-            Request request = renewal.claim().request();
-            LockKeys of = keys(request.name());
-            slot = of.slot();
-            keys.addAll(of.all());
-            arguments.add(request.owner().toString());
-            arguments.add(Script.micros(renewal.ttl()));
-            arguments.add(mailbox.channel());
-        }
-        String name = batch.get(0).claim().request().name();
-        return new Courier.Call(Script.RENEW, Node.Urgency.EXTRA, slot, name, keys, arguments);
-    }
-
-    private List<RenewalAnswer> settle(List<RenewalRequest> batch, Courier.Outcome outcome, GoneHandler gone) {
-        List<RenewalAnswer> answers = new ArrayList<>(batch.size());
-        Courier.Reply reply = outcome.reply();
-        for (int i = 0; i < batch.size(); i++) {
-            if (reply == null) {
-                answers.add(new RenewalAnswer.Unsettled(Objects.requireNonNull(outcome.failure())));
-            } else {
-                answers.add(settle(batch.get(i), (List<?>) ((List<?>) reply.value()).get(i), reply, gone));
-            }
-        }
-        return answers;
-    }
-
-    private RenewalAnswer settle(RenewalRequest renewal, List<?> answer, Courier.Reply reply, GoneHandler gone) {
-        Request request = renewal.claim().request();
-        TicketDesk.Waiting waiting = desk.find(request.owner());
-        switch (Views.text(answer.get(0))) {
-            case "held" -> {
-                if (reply.replicas() < config.replicas()) {
-                    return new RenewalAnswer.Unsettled(new UnknownOutcomeException(
-                            request.name(), "only " + reply.replicas() + " replicas confirmed the renewal"));
-                }
-                desk.renewed(request);
-                if (waiting != null) {
-                    extend(waiting, renewal, reply);
-                    desk.deliver(request.owner(), Long.parseLong(Views.text(answer.get(1))));
-                }
-                mailbox.listen(topology.lane(keys(request.name()).slot()));
-                return new RenewalAnswer.Extended(reply.baseNanos(), renewal.ttl());
-            }
-            case "waiting" -> {
-                if (waiting == null && desk.hasDelivered(request.owner())) {
-                    // The message of the grant overtook this answer, by which the ticket, and so the grant, was
-                    // extended.
-                    return new RenewalAnswer.Extended(reply.baseNanos(), renewal.ttl());
-                }
-                if (waiting == null) {
-                    return new RenewalAnswer.Gone("the request was withdrawn");
-                }
-                extend(waiting, renewal, reply);
-                watchHolder(waiting, answer, reply);
-                mailbox.listen(topology.lane(waiting.keys().slot()));
-                return new RenewalAnswer.Extended(reply.baseNanos(), renewal.ttl());
-            }
-            case "gone" -> {
-                return gone.gone(renewal, answer);
-            }
-            default -> {
-                return new RenewalAnswer.Unsettled(
-                        new StoreUnavailableException(request.name(), Views.text(answer.get(1))));
-            }
-        }
-    }
-
-    /** A check extends nothing at the server, so nothing here. */
-    private static void extend(TicketDesk.Waiting waiting, RenewalRequest renewal, Courier.Reply reply) {
-        if (!renewal.ttl().isZero()) {
-            waiting.extended(reply.baseNanos());
-        }
-    }
-
-    /** Arms the alarm of one who is to watch the holder: the first few in line who live. */
-    private void watchHolder(TicketDesk.Waiting waiting, List<?> answer, Courier.Reply reply) {
-        if (answer.size() > 1) {
-            Duration left = Views.micros(Long.parseLong(Views.text(answer.get(1))));
-            long atNanos = context.time().nanoTime() + left.plus(CHECK_SLACK).toNanos();
-            desk.checkAsAnswered(waiting, reply.baseNanos(), atNanos, this::check);
-        }
-    }
-
-    private void checkIn(TicketDesk.Waiting waiting, Duration pause) {
-        long nowNanos = context.time().nanoTime();
-        desk.checkAsTold(waiting, nowNanos, nowNanos + pause.toNanos(), this::check);
-    }
-
-    private void check(TicketDesk.Waiting waiting) {
-        checkAll(List.of(waiting), Duration.ZERO);
     }
 
     /** A subscription is there, again or at last: whatever was announced before went unheard. */
-    private void checkLane(String lane) {
-        List<TicketDesk.Waiting> unheard = desk.confirmed().stream()
-                .filter(waiting -> topology.lane(waiting.keys().slot()).equals(lane))
+    private void checkServer(String server) {
+        List<Ticket> unheard = tickets.queued().stream()
+                .filter(ticket -> server(ticket.name()).equals(server))
                 .toList();
         if (!unheard.isEmpty()) {
-            context.background().execute(() -> checkAll(unheard, Duration.ZERO));
+            context.background().execute(() -> renewals.check(unheard));
         }
     }
 
-    /**
-     * Asks what became of tickets, and takes the lock for one that is next.
-     *
-     * @param ttl zero to look only: whether a ticket lives on is for the engine's heartbeats to say, a store that kept its
-     *     tickets by itself would keep those of a client that has given them up
-     */
-    private void checkAll(List<TicketDesk.Waiting> all, Duration ttl) {
-        List<RenewalRequest> renewals = all.stream()
-                .map(waiting -> new RenewalRequest(
-                        new Ticket(waiting.request(), waiting.request().ttl(), 0), ttl))
-                .toList();
-        List<RenewalAnswer> answers =
-                renew(renewals, Deadline.after(context.time(), config.timeout()), (renewal, answer) -> {
-                    desk.lose(renewal.claim().request().owner(), "the server no longer knows the ticket");
-                    return new RenewalAnswer.Gone("lost");
-                });
-        for (int i = 0; i < answers.size(); i++) {
-            if (answers.get(i) instanceof RenewalAnswer.Unsettled) {
-                checkIn(all.get(i), CHECK_AGAIN);
-            }
-        }
-    }
-
-    private void receive(Mailbox.Message message) {
+    private void receive(Message message) {
+        Optional<Ticket> ticket = tickets.find(message.owner());
         switch (message.kind()) {
-            case "granted" -> receiveGrant(message);
-            case "watch" -> {
-                TicketDesk.Waiting waiting = desk.find(message.owner());
-                if (waiting != null) {
-                    checkIn(waiting, Views.micros(message.number()).plus(CHECK_SLACK));
-                }
-            }
+            case "granted" ->
+                ticket.ifPresentOrElse(
+                        known -> receiveGrant(known, message.number()),
+                        () -> context.background().execute(() -> giveBack(message)));
+            case "watch" -> ticket.ifPresent(known -> renewals.checkIn(known, Micros.duration(message.number())));
             case "forced" ->
-                context.losses()
-                        .lost(message.owner(), io.holdfast.LossReason.FORCED, "an administrator released it by force");
+                ticket.ifPresent(known -> {
+                    tickets.forget(known);
+                    known.gone(LossReason.FORCED, "an administrator released it by force");
+                });
             default -> LOG.log(System.Logger.Level.DEBUG, "ignoring message " + message.kind());
         }
     }
 
-    private void receiveGrant(Mailbox.Message message) {
-        TicketDesk.Waiting waiting = desk.find(message.owner());
-        if (waiting != null && config.replicas() > 0) {
-            // Counts once the replicas have it too: renew and WAIT on one connection.
-            Duration ttl = waiting.request().ttl();
-            context.background().execute(() -> checkAll(List.of(waiting), ttl));
-        } else if (waiting != null) {
-            desk.deliver(message.owner(), message.number());
-        } else if (!desk.knows(message.owner())) {
-            context.background().execute(() -> giveUp(message));
+    private void receiveGrant(Ticket ticket, long token) {
+        if (config.replicas() > 0 && ticket.state() == Ticket.State.WAITING) {
+            context.background().execute(() -> renewals.confirm(ticket));
+        } else {
+            ticket.granted(token);
+            HolderCheck.of(ticket).ifPresent(HolderCheck::cancel);
         }
     }
 
-    /** Its waiter is gone: nobody must wait for this grant to expire. */
-    private void giveUp(Mailbox.Message message) {
-        LockKeys keys = LockKeys.ofLockKey(config.prefix(), message.key());
+    /** Its request failed here or was withdrawn: nobody must wait for this grant to expire. */
+    private void giveBack(Message grant) {
+        LockKeys keys = LockKeys.ofLockKey(config.prefix(), grant.key());
+        Deadline deadline = Deadline.after(context.time(), config.timeout());
         try {
-            send(
-                    Script.WITHDRAW,
-                    keys,
-                    Deadline.after(context.time(), config.timeout()),
-                    message.owner().toString());
+            send(Script.WITHDRAW, keys, deadline, grant.owner().toString());
         } catch (LockException e) {
             // Nobody renews it, so it expires.
             LOG.log(System.Logger.Level.DEBUG, "an unwanted grant is left to expire", e);
@@ -427,43 +282,45 @@ final class RedisStore implements QueueingStore, DowngradingStore, TokenRaisingS
     }
 
     @Override
-    public ReleaseAnswer release(Grant grant, Duration linger, Deadline deadline) {
-        Request request = grant.request();
-        desk.forget(request.owner());
-        Courier.Reply reply = send(
+    public ReleaseAnswer release(Ticket ticket, Duration linger, Deadline deadline) {
+        tickets.forget(ticket);
+        ScriptReply reply = send(
                 Script.RELEASE,
-                keys(request.name()),
+                keys(ticket.name()),
                 deadline,
-                request.owner().toString(),
-                Script.micros(linger.isNegative() ? Duration.ZERO : linger));
-        if ((Long) reply.value() == 1) {
+                ticket.owner().toString(),
+                Micros.text(linger.isNegative() ? Duration.ZERO : linger));
+        if (reply.number() == 1) {
             return ReleaseAnswer.RELEASED;
         }
         if (reply.repeated()) {
             throw new UnknownOutcomeException(
-                    request.name(), "the connection broke during the release, and afterwards it was not held");
+                    ticket.name(), "the connection broke during the release, and afterwards it was not held");
         }
         return ReleaseAnswer.NOT_HELD;
     }
 
     @Override
-    public Withdrawal withdraw(Request request, Deadline deadline) {
-        desk.forget(request.owner());
-        Courier.Reply reply = send(
-                Script.WITHDRAW, keys(request.name()), deadline, request.owner().toString());
-        return (Long) reply.value() == 1 ? Withdrawal.REMOVED : Withdrawal.NOT_FOUND;
+    public Withdrawal withdraw(Ticket ticket, Deadline deadline) {
+        tickets.forget(ticket);
+        ScriptReply reply = send(
+                Script.WITHDRAW, keys(ticket.name()), deadline, ticket.owner().toString());
+        return reply.number() == 1 ? Withdrawal.REMOVED : Withdrawal.NOT_FOUND;
     }
 
     @Override
-    public Grant downgrade(Grant exclusive, Deadline deadline) {
-        Request old = exclusive.request();
-        Courier.Reply reply =
-                send(Script.DOWNGRADE, keys(old.name()), deadline, old.owner().toString());
-        if ((Long) reply.value() != 1) {
-            throw new LeaseLostException(old.name(), exclusive.token(), "the server no longer knows it");
+    public void downgrade(Ticket exclusive, Deadline deadline) {
+        ScriptReply reply = send(
+                Script.DOWNGRADE,
+                keys(exclusive.name()),
+                deadline,
+                exclusive.owner().toString());
+        if (reply.number() == 1) {
+            exclusive.downgraded();
+        } else {
+            tickets.forget(exclusive);
+            exclusive.gone(LossReason.GONE, "the server no longer knows it");
         }
-        Request request = new Request(old.name(), old.owner(), Demand.shared(), old.ttl(), old.origin());
-        return new Grant(request, exclusive.token(), exclusive.ttl(), exclusive.baseNanos(), exclusive.handle());
     }
 
     @Override
@@ -473,38 +330,42 @@ final class RedisStore implements QueueingStore, DowngradingStore, TokenRaisingS
 
     @Override
     public int forceRelease(String name, Deadline deadline) {
-        return ((Long) send(Script.FORCE, keys(name), deadline).value()).intValue();
+        return (int) send(Script.FORCE, keys(name), deadline).number();
     }
 
     @Override
     public int prune(Duration idleFor, Deadline deadline) {
-        return census.prune(idleFor, deadline);
+        return keyWalk.prune(idleFor, deadline);
     }
 
     @Override
     public LockView view(String name, Deadline deadline) {
-        return Views.read(name, send(Script.VIEW, keys(name), deadline).value());
+        return ViewReply.read(name, send(Script.VIEW, keys(name), deadline).value());
     }
 
     @Override
-    public List<LockView> views(String prefix, Deadline deadline) {
-        return census.views(prefix, deadline);
+    public Page views(String prefix, Optional<String> after, int limit, Deadline deadline) {
+        return keyWalk.views(prefix, after, limit, deadline);
+    }
+
+    @Override
+    public void ping(Deadline deadline) {
+        try {
+            commands.ping(deadline);
+        } catch (JedisException e) {
+            throw StoreUnavailableException.ofWholeStore(Failures.reason(e, Failures.SERVER), e);
+        }
     }
 
     @Override
     public void close() {
-        mailbox.close();
+        channels.close();
         topology.close();
     }
 
-    private Courier.Reply send(Script script, LockKeys keys, Deadline deadline, String... arguments) {
-        Node.Urgency urgency = switch (script) {
-            case ATTEMPT, ENQUEUE, VIEW -> Node.Urgency.SHARED;
-            default -> Node.Urgency.EXTRA;
-        };
-        Courier.Reply reply = courier.run(
-                new Courier.Call(script, urgency, keys.slot(), keys.name(), keys.all(), List.of(arguments)), deadline);
-        census.inspectOnce(context, config.timeout());
+    private ScriptReply send(Script script, LockKeys keys, Deadline deadline, String... arguments) {
+        ScriptReply reply = calls.run(ScriptCall.of(script, keys, arguments), deadline);
+        evictionWarning.lookOnce();
         return reply;
     }
 

@@ -1,6 +1,14 @@
 package io.holdfast.redis;
 
 import io.holdfast.quorum.QuorumStore;
+import io.holdfast.redis.server.ClusterServers;
+import io.holdfast.redis.server.GivenClientNode;
+import io.holdfast.redis.server.Node;
+import io.holdfast.redis.server.PooledNode;
+import io.holdfast.redis.server.SentinelServers;
+import io.holdfast.redis.server.SingleServer;
+import io.holdfast.redis.server.TlsFiles;
+import io.holdfast.redis.server.Topology;
 import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.StoreFactory;
 import io.holdfast.spi.StoreProvider;
@@ -8,10 +16,12 @@ import io.holdfast.spi.StoreUri;
 import java.util.List;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Function;
 import javax.net.ssl.SSLSocketFactory;
 import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.ClientSetInfoConfig;
 import redis.clients.jedis.DefaultJedisClientConfig;
+import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.JedisClientConfig;
 import redis.clients.jedis.RedisClient;
 
@@ -36,7 +46,7 @@ public final class RedisStores implements StoreProvider {
     /** The same with another prefix than {@code holdfast:}. */
     public static StoreFactory using(RedisClient client, String prefix) {
         RedisConfig config = RedisConfig.ofGivenClient(prefix);
-        return context -> new RedisStore(config, context, new SingleServer(new BorrowedNode(client.getPool())));
+        return context -> new RedisStore(config, context, new SingleServer(new GivenClientNode(client.getPool())));
     }
 
     @Override
@@ -52,7 +62,7 @@ public final class RedisStores implements StoreProvider {
     @Override
     public StoreFactory store(StoreUri uri) {
         RedisConfig config = RedisConfig.of(uri);
-        Optional<SSLSocketFactory> tls = config.tls().map(TlsContexts::of);
+        Optional<SSLSocketFactory> tls = config.tls().map(TlsFiles::sockets);
         if (config.shape() == RedisConfig.Shape.QUORUM) {
             return quorum(uri, config, tls);
         }
@@ -76,10 +86,10 @@ public final class RedisStores implements StoreProvider {
                 .password(config.password().orElse(null))
                 .database(config.database())
                 .build();
-        NodeFactory servers = address -> new PooledNode(address, client, tls, config.connections());
+        Function<HostAndPort, Node> servers = address -> new PooledNode(address, client, tls, config.connections());
         return switch (config.shape()) {
             case STANDALONE, QUORUM ->
-                new SingleServer(servers.at(config.hosts().get(0)));
+                new SingleServer(servers.apply(config.hosts().get(0)));
             case CLUSTER -> new ClusterServers(config.hosts(), servers);
             case SENTINEL -> {
                 JedisClientConfig asking = clientConfig(context)

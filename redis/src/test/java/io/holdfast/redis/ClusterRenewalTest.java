@@ -4,11 +4,11 @@ import static io.holdfast.redis.RedisTest.calls;
 import static io.holdfast.redis.RedisTest.keys;
 import static io.holdfast.redis.TopologyConformanceTest.clusterUri;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.tuple;
 
+import io.holdfast.LossReason;
+import io.holdfast.redis.TestClient.TestTicket;
 import io.holdfast.servers.RedisCluster;
-import io.holdfast.spi.Grant;
-import io.holdfast.spi.RenewalAnswer;
-import io.holdfast.spi.RenewalRequest;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.stream.IntStream;
@@ -37,25 +37,23 @@ class ClusterRenewalTest {
         List<String> there = namesOfSlot(neighbour, 2);
         try (RedisCluster cluster = RedisCluster.start();
                 TestClient client = new TestClient(clusterUri(cluster))) {
-            List<Grant> grants = new ArrayList<>();
+            List<TestTicket> grants = new ArrayList<>();
             Stream.of(here.get(0), there.get(0), here.get(1), there.get(1), here.get(2))
                     .forEach(name -> grants.add(client.grant(name)));
             grants.forEach(client::renew);
             client.release(grants.get(2));
+            grants.set(2, grants.get(2).repeated());
             try (RedisClient redis = RedisClient.create(
                     "127.0.0.1", cluster.primaryFor(keys("lock-0").lock()).port())) {
                 long before = calls(redis, "evalsha");
 
-                List<RenewalAnswer> answers = client.store.renew(
-                        grants.stream()
-                                .map(grant -> new RenewalRequest(grant, TestClient.TTL))
-                                .toList(),
-                        client.soon());
+                client.store.renew(grants.stream().map(TestTicket::ticket).toList(), client.soon());
 
                 assertThat(calls(redis, "evalsha") - before).isEqualTo(2);
-                assertThat(answers)
-                        .extracting(answer -> answer instanceof RenewalAnswer.Extended)
-                        .containsExactly(true, true, false, true, true);
+                assertThat(grants)
+                        .extracting(grant -> grant.isLost(LossReason.GONE), grant -> grant.kept.get())
+                        .containsExactly(
+                                tuple(false, 2), tuple(false, 2), tuple(true, 0), tuple(false, 2), tuple(false, 2));
             }
         }
     }

@@ -4,13 +4,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.proxy.Direction;
 import io.holdfast.proxy.TcpProxy;
-import io.holdfast.spi.Answer;
-import io.holdfast.spi.Grant;
+import io.holdfast.redis.TestClient.TestTicket;
+import io.holdfast.spi.Refusal;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
-import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
@@ -52,71 +52,70 @@ class FirstWaitTest extends RedisTest {
     private TestClient listening() {
         TestClient client = client();
         String another = name();
-        Grant held = holder.grant(another);
-        TestClient.Place place = client.enqueue(another);
+        TestTicket held = holder.grant(another);
+        TestTicket ticket = client.enqueue(another);
         awaitSubscription(client);
-        client.withdraw(place.request());
+        client.withdraw(ticket);
         holder.release(held);
         return client;
     }
 
-    private static Grant pushed(TestClient.Place place) {
-        await().until(place.heard()::isGranted);
-        return Objects.requireNonNull(place.heard().grant);
+    private static TestTicket pushed(TestTicket ticket) {
+        await().until(ticket::isGranted);
+        return ticket;
     }
 
-    private Answer answerWithin(Duration time) {
-        return fresh.store.enqueue(fresh.request(name), new TestClient.Heard(), fresh.within(time));
+    private Optional<Refusal> answerWithin(Duration time) {
+        return fresh.enqueue(fresh.ticket(name), fresh.within(time));
     }
 
-    private long inLine() {
+    private long queued() {
         return redis.zcard(keys(name).queue());
     }
 
     @Test
     void isNotOvertakenWhileItsSubscriptionIsUnderWay() {
-        Grant held = holder.grant(name);
+        TestTicket held = holder.grant(name);
         proxy.delay(Duration.ofMillis(50));
-        TestClient.Place first = fresh.enqueue(name);
-        TestClient.Place second = other.enqueue(name);
+        TestTicket first = fresh.enqueue(name);
+        TestTicket second = other.enqueue(name);
 
         holder.release(held);
 
-        await().until(() -> first.heard().isGranted() || second.heard().isGranted());
-        assertThat(second.heard().calls).as("grants to the one behind").isZero();
+        await().until(() -> first.isGranted() || second.isGranted());
+        assertThat(second.news()).as("grants to the one behind").isZero();
         fresh.release(pushed(first));
-        assertThat(pushed(second).token())
-                .isGreaterThan(Objects.requireNonNull(first.heard().grant).token());
+        assertThat(pushed(second).token()).isGreaterThan(first.token());
     }
 
     @Test
-    void doesNotStandInLineBeforeItCanBeCalled() throws Exception {
-        Grant held = holder.grant(name);
+    void doesNotStandInTheQueueBeforeItCanBeCalled() throws Exception {
+        TestTicket held = holder.grant(name);
         proxy.refuseConnections();
-        waitsUnheardOutsideTheLineAndIsServedFirst(held);
+        waitsUnheardOutsideTheQueueAndIsServedFirst(held);
     }
 
-    private void waitsUnheardOutsideTheLineAndIsServedFirst(Grant held) throws Exception {
+    private void waitsUnheardOutsideTheQueueAndIsServedFirst(TestTicket held) throws Exception {
         long before = calls("evalsha");
-        CompletableFuture<TestClient.Place> first = CompletableFuture.supplyAsync(() -> fresh.enqueue(name));
+        CompletableFuture<TestTicket> first = CompletableFuture.supplyAsync(() -> fresh.enqueue(name));
         await().until(() -> calls("evalsha") > before);
-        assertThat(inLine()).isZero();
+        assertThat(queued()).isZero();
 
         proxy.heal();
 
-        assertThat(first.get(20, TimeUnit.SECONDS).isQueued()).isTrue();
-        TestClient.Place second = other.enqueue(name);
+        assertThat(first.get(20, TimeUnit.SECONDS).hasQueued()).isTrue();
+        TestTicket second = other.enqueue(name);
         // If the next try to subscribe came late, it queued unheard after all.
         awaitSubscription(fresh);
         holder.release(held);
         pushed(first.join());
-        assertThat(second.heard().calls).isZero();
+        assertThat(second.news()).isZero();
     }
 
     @Test
     void norDoesOneWhoseSubscriptionJustBroke() throws Exception {
-        Grant held = holder.grant(name);
-        fresh.withdraw(fresh.enqueue(name).request());
+        TestTicket held = holder.grant(name);
+        fresh.withdraw(fresh.enqueue(name));
         awaitSubscription(fresh);
         int open = proxy.openConnections();
         proxy.refuseConnections();
@@ -124,20 +123,20 @@ class FirstWaitTest extends RedisTest {
         // Closed on its side too: it has noticed.
         await().until(() -> proxy.openConnections() < open);
         awaitSubscription(other);
-        waitsUnheardOutsideTheLineAndIsServedFirst(held);
+        waitsUnheardOutsideTheQueueAndIsServedFirst(held);
     }
 
     @Test
     void thatCannotListenQueuesAllTheSameAndIsGranted() {
-        Grant held = holder.grant(name);
+        TestTicket held = holder.grant(name);
         proxy.refuseConnections();
 
-        TestClient.Place deaf = fresh.enqueue(name);
+        TestTicket deaf = fresh.enqueue(name);
 
-        assertThat(deaf.isQueued()).isTrue();
-        assertThat(inLine()).isEqualTo(1);
+        assertThat(deaf.hasQueued()).isTrue();
+        assertThat(queued()).isEqualTo(1);
         holder.release(held);
-        fresh.renew(deaf.ticket());
+        fresh.renew(deaf);
         assertThat(pushed(deaf).token()).isGreaterThan(held.token());
     }
 
@@ -147,7 +146,7 @@ class FirstWaitTest extends RedisTest {
         proxy.refuseConnections();
 
         // Less than it would wait for a subscription if it had all the time.
-        assertThat(answerWithin(Duration.ofMillis(950))).isInstanceOf(Answer.Queued.class);
+        assertThat(answerWithin(Duration.ofMillis(950))).isEmpty();
     }
 
     @Test
@@ -156,7 +155,7 @@ class FirstWaitTest extends RedisTest {
         proxy.delay(Duration.ofMillis(600));
 
         // Asking takes 1.2 s and queueing 1.2 s more: no time to wait for a subscription for a second in between.
-        assertThat(answerWithin(Duration.ofMillis(3300))).isInstanceOf(Answer.Queued.class);
+        assertThat(answerWithin(Duration.ofMillis(3300))).isEmpty();
     }
 
     @Test
@@ -164,7 +163,7 @@ class FirstWaitTest extends RedisTest {
         holder.grant(name);
         proxy.delay(Duration.ofMillis(600));
 
-        assertThat(answerWithin(Duration.ofMillis(2000))).isInstanceOf(Answer.Refused.class);
+        assertThat(answerWithin(Duration.ofMillis(2000))).isPresent();
     }
 
     @Test
@@ -175,7 +174,7 @@ class FirstWaitTest extends RedisTest {
         long start = System.nanoTime();
 
         for (int i = 0; i < 10; i++) {
-            assertThat(fresh.enqueue(name).isQueued()).isTrue();
+            assertThat(fresh.enqueue(name).hasQueued()).isTrue();
         }
 
         // A second each if every one of them waited.
@@ -189,7 +188,7 @@ class FirstWaitTest extends RedisTest {
         for (int i = 0; i < 5; i++) {
             TestClient client = freshThrough(proxy());
             String lock = name();
-            Grant held = holder.grant(lock);
+            TestTicket held = holder.grant(lock);
             long subscriptions = calls("subscribe");
             long before = calls("evalsha");
             client.enqueue(lock);
@@ -213,7 +212,7 @@ class FirstWaitTest extends RedisTest {
         long scripts = calls("evalsha");
         long subscriptions = calls("subscribe");
 
-        assertThat(fresh.enqueue(name).answer()).isInstanceOf(Answer.Granted.class);
+        assertThat(fresh.enqueue(name).isGranted()).isTrue();
 
         assertThat(calls("evalsha") - scripts).isEqualTo(1);
         assertThat(calls("subscribe") - subscriptions).isZero();

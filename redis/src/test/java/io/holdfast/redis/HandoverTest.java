@@ -7,15 +7,13 @@ import io.holdfast.Demand;
 import io.holdfast.UnknownOutcomeException;
 import io.holdfast.proxy.Direction;
 import io.holdfast.proxy.TcpProxy;
-import io.holdfast.spi.Answer;
-import io.holdfast.spi.Grant;
+import io.holdfast.redis.TestClient.TestTicket;
+import io.holdfast.redis.TestClient.Told;
+import io.holdfast.spi.LockStore.Mode;
 import io.holdfast.spi.ReleaseAnswer;
-import io.holdfast.spi.RenewalAnswer;
-import io.holdfast.spi.Request;
-import io.holdfast.spi.TicketListener;
+import io.holdfast.spi.Ticket;
 import java.time.Duration;
 import java.util.List;
-import java.util.Objects;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
@@ -37,20 +35,20 @@ class HandoverTest extends RedisTest {
         other = client();
     }
 
-    private TestClient.Place queued(TestClient client) {
+    private TestTicket queued(TestClient client) {
         return queued(client, TestClient.TTL);
     }
 
-    private TestClient.Place queued(TestClient client, Duration ttl) {
-        TestClient.Place place = client.enqueue(client.request(name, Demand.exclusive(), ttl));
-        assertThat(place.isQueued()).isTrue();
+    private TestTicket queued(TestClient client, Duration ttl) {
+        TestTicket ticket = client.enqueue(client.ticket(name, Demand.exclusive(), ttl));
+        assertThat(ticket.hasQueued()).isTrue();
         awaitSubscription(client);
-        return place;
+        return ticket;
     }
 
-    private Grant pushed(TestClient.Place place) {
-        await().until(place.heard()::isGranted);
-        return Objects.requireNonNull(place.heard().grant);
+    private TestTicket pushed(TestTicket ticket) {
+        await().until(ticket::isGranted);
+        return ticket;
     }
 
     private TcpProxy proxy() {
@@ -61,7 +59,7 @@ class HandoverTest extends RedisTest {
         return client("redis://127.0.0.1:" + proxy.port());
     }
 
-    private long millisUntil(TestClient.Place granted) {
+    private long millisUntil(TestTicket granted) {
         long start = System.nanoTime();
         pushed(granted);
         return Duration.ofNanos(System.nanoTime() - start).toMillis();
@@ -69,10 +67,10 @@ class HandoverTest extends RedisTest {
 
     @Test
     void aKilledWaiterIsPassedOverAtOnce() {
-        Grant held = holder.grant(name);
+        TestTicket held = holder.grant(name);
         TestClient dead = client();
         queued(dead);
-        TestClient.Place next = queued(other);
+        TestTicket next = queued(other);
         die(dead);
 
         holder.release(held);
@@ -88,59 +86,59 @@ class HandoverTest extends RedisTest {
     void aLiveWaiterWhoseSubscriptionBlinkedIsPassedOverButKeepsItsPlace() {
         TcpProxy proxy = proxy();
         TestClient blinking = through(proxy);
-        Grant held = holder.grant(name);
-        TestClient.Place first = queued(blinking);
-        TestClient.Place second = queued(other);
+        TestTicket held = holder.grant(name);
+        TestTicket first = queued(blinking);
+        TestTicket second = queued(other);
 
         proxy.refuseConnections();
         proxy.resetConnections();
         await().until(() -> channelIsGone(blinking));
         holder.release(held);
-        Grant passed = pushed(second);
-        assertThat(first.heard().calls).isZero();
-        TestClient.Place third = queued(holder);
+        TestTicket passed = pushed(second);
+        assertThat(first.news()).isZero();
+        TestTicket third = queued(holder);
         proxy.heal();
         awaitSubscription(blinking);
         other.release(passed);
 
         pushed(first);
-        assertThat(third.heard().calls).isZero();
+        assertThat(third.news()).isZero();
     }
 
     @Test
     void aGrantWhoseMessageWasLostIsFoundAfterTheNextSubscription() {
         TcpProxy proxy = proxy();
         TestClient deaf = through(proxy);
-        Grant held = holder.grant(name);
-        TestClient.Place place = queued(deaf);
+        TestTicket held = holder.grant(name);
+        TestTicket ticket = queued(deaf);
 
         proxy.cut();
         holder.release(held);
         assertThat(redis.exists(keys(name).lock())).isTrue();
-        assertThat(place.heard().calls).isZero();
+        assertThat(ticket.news()).isZero();
         proxy.resetConnections();
         proxy.heal();
 
-        pushed(place);
+        pushed(ticket);
     }
 
     @Test
     void aGrantWhoseMessageWasLostIsDeliveredByTheNextHeartbeat() {
         command("ACL", "SETUSER", "deaf", "on", ">secret", "~*", "&*", "+@all", "-subscribe");
         TestClient deaf = client("redis://deaf:secret@127.0.0.1:" + server.port());
-        Grant held = holder.grant(name);
-        TestClient.Place place = deaf.enqueue(name);
+        TestTicket held = holder.grant(name);
+        TestTicket ticket = deaf.enqueue(name);
         // Somebody else hears its messages, so the server takes it for a listener.
         List<String> heardElsewhere = eavesdrop("holdfast:client:" + deaf.id());
 
         holder.release(held);
         await().until(() -> !heardElsewhere.isEmpty());
-        assertThat(holder.attempt(name)).isInstanceOf(Answer.Refused.class);
-        assertThat(place.heard().calls).isZero();
+        assertThat(holder.attempt(name)).isPresent();
+        assertThat(ticket.news()).isZero();
 
-        assertThat(deaf.renew(place.ticket())).isInstanceOf(RenewalAnswer.Extended.class);
-        assertThat(pushed(place).token()).isGreaterThan(held.token());
-        assertThat(deaf.release(pushed(place))).isEqualTo(ReleaseAnswer.RELEASED);
+        assertThat(deaf.renew(ticket)).isEqualTo(Told.KEPT);
+        assertThat(pushed(ticket).token()).isGreaterThan(held.token());
+        assertThat(deaf.release(pushed(ticket))).isEqualTo(ReleaseAnswer.RELEASED);
     }
 
     private List<String> eavesdrop(String channel) {
@@ -160,14 +158,14 @@ class HandoverTest extends RedisTest {
     }
 
     @Test
-    void aHalfOpenWaiterStallsTheLineNoLongerThanItsTicketLasts() {
+    void aHalfOpenWaiterStallsTheQueueNoLongerThanItsTicketLasts() {
         TcpProxy proxy = proxy();
         TestClient cutOff = through(proxy);
-        Grant held = holder.grant(name);
+        TestTicket held = holder.grant(name);
         queued(cutOff, Duration.ofMillis(1500));
         queued(cutOff, Duration.ofMillis(1500));
         queued(cutOff, Duration.ofMillis(1500));
-        TestClient.Place behind = queued(other);
+        TestTicket behind = queued(other);
 
         proxy.cut();
         holder.release(held);
@@ -177,12 +175,12 @@ class HandoverTest extends RedisTest {
     }
 
     @Test
-    void whenHolderAndFirstInLineDieTogetherAnotherStandsIn() {
+    void whenHolderAndFirstInTheQueueDieTogetherAnotherStandsIn() {
         TestClient dying = client();
-        Request brief = dying.request(name, Demand.exclusive(), Duration.ofMillis(1500));
+        TestTicket brief = dying.ticket(name, Demand.exclusive(), Duration.ofMillis(1500));
         dying.grant(brief);
         queued(dying);
-        TestClient.Place survivor = queued(other);
+        TestTicket survivor = queued(other);
 
         dying.close();
 
@@ -192,10 +190,10 @@ class HandoverTest extends RedisTest {
 
     @Test
     void aLongTtlBehindAShortOneIsToldWhenItBecomesFirst() {
-        Grant held = holder.grant(name);
+        TestTicket held = holder.grant(name);
         TestClient dying = client();
-        TestClient.Place brief = queued(dying, Duration.ofMillis(1500));
-        TestClient.Place patient = queued(other, Duration.ofMinutes(5));
+        TestTicket brief = queued(dying, Duration.ofMillis(1500));
+        TestTicket patient = queued(other, Duration.ofMinutes(5));
 
         holder.release(held);
         pushed(brief);
@@ -206,12 +204,12 @@ class HandoverTest extends RedisTest {
 
     @Test
     void howeverManyDeadWaitersStandInFrontTheNextAliveWatchesTheHolder() {
-        holder.grant(holder.request(name, Demand.exclusive(), Duration.ofSeconds(6)));
+        holder.grant(holder.ticket(name, Demand.exclusive(), Duration.ofSeconds(6)));
         TestClient dead = queuedInFront(20);
-        TestClient.Place survivor = queued(other);
+        TestTicket survivor = queued(other);
         die(dead);
 
-        assertThat(other.renew(survivor.ticket())).isInstanceOf(RenewalAnswer.Extended.class);
+        assertThat(other.renew(survivor)).isEqualTo(Told.KEPT);
 
         // Its next heartbeat would come after ten seconds.
         assertThat(millisUntil(survivor)).isLessThan(9000);
@@ -219,7 +217,7 @@ class HandoverTest extends RedisTest {
 
     @Test
     void whoJoinsBehindDeadWaitersWatchesTheHolderToo() {
-        holder.grant(holder.request(name, Demand.exclusive(), Duration.ofSeconds(3)));
+        holder.grant(holder.ticket(name, Demand.exclusive(), Duration.ofSeconds(3)));
         die(queuedInFront(8));
 
         assertThat(millisUntil(queued(other))).isLessThan(6000);
@@ -227,7 +225,7 @@ class HandoverTest extends RedisTest {
 
     @Test
     void whoJoinsBehindLapsedTicketsWatchesTheHolderToo() {
-        holder.grant(holder.request(name, Demand.exclusive(), Duration.ofSeconds(3)));
+        holder.grant(holder.ticket(name, Demand.exclusive(), Duration.ofSeconds(3)));
         TestClient quiet = client();
         for (int i = 0; i < 8; i++) {
             queued(quiet, Duration.ofMillis(300));
@@ -239,14 +237,14 @@ class HandoverTest extends RedisTest {
 
     @Test
     void aLongTtlBehindDeadWaitersIsToldOfAHolderWithAShortOne() {
-        Grant held = holder.grant(name);
+        TestTicket held = holder.grant(name);
         TestClient dying = client();
-        TestClient.Place brief = queued(dying, Duration.ofMillis(2500));
+        TestTicket brief = queued(dying, Duration.ofMillis(2500));
         TestClient dead = queuedInFront(8);
-        TestClient.Place patient = queued(other, Duration.ofMinutes(5));
+        TestTicket patient = queued(other, Duration.ofMinutes(5));
         die(dead);
 
-        assertThat(dying.renew(brief.ticket())).isInstanceOf(RenewalAnswer.Extended.class);
+        assertThat(dying.renew(brief)).isEqualTo(Told.KEPT);
         holder.release(held);
         pushed(brief);
         dying.close();
@@ -276,19 +274,18 @@ class HandoverTest extends RedisTest {
         hasty.release(hasty.grant(name()));
         await().until(() -> proxy.bytes(Direction.TO_CLIENT) > 1000);
         hasty.release(hasty.grant(name()));
-        Grant held = holder.grant(name);
+        TestTicket held = holder.grant(name);
         // Listens: one that does not would ask before it queues.
-        hasty.withdraw(queued(hasty).request());
+        hasty.withdraw(queued(hasty));
 
         proxy.dropReplies();
-        Request lost = hasty.request(name);
-        assertThatThrownBy(
-                        () -> hasty.store.enqueue(lost, new TestClient.Heard(), hasty.within(Duration.ofMillis(500))))
+        TestTicket lost = hasty.ticket(name);
+        assertThatThrownBy(() -> hasty.enqueue(lost, hasty.within(Duration.ofMillis(500))))
                 .isInstanceOf(UnknownOutcomeException.class);
         proxy.heal();
-        hasty.enqueue(holder.grant(name()).request().name());
+        hasty.enqueue(holder.grant(name()).ticket().name());
         awaitSubscription(hasty);
-        TestClient.Place next = queued(other);
+        TestTicket next = queued(other);
         assertThat(holder.store.view(name, holder.soon()).waiters()).hasSize(2);
         holder.release(held);
 
@@ -297,43 +294,41 @@ class HandoverTest extends RedisTest {
 
     @Test
     void aMessageThatComesAfterItsGrantWasDeliveredOtherwiseDoesNoHarm() {
-        Grant held = holder.grant(name);
-        TestClient.Place place = queued(other);
+        TestTicket held = holder.grant(name);
+        TestTicket ticket = queued(other);
         holder.release(held);
-        Grant grant = pushed(place);
+        TestTicket grant = pushed(ticket);
 
-        String message = "granted " + grant.request().owner() + " " + grant.token() + " "
+        String message = "granted " + grant.owner() + " " + grant.token() + " "
                 + keys(name).lock();
         redis.publish("holdfast:client:" + other.id(), message);
         redis.publish("holdfast:client:" + other.id(), message);
         // Messages of one channel come in order: once this one is heard, those before it have been dealt with.
-        TestClient.Place marker = awaitMarker();
+        TestTicket marker = awaitMarker();
 
-        assertThat(marker.heard().isGranted()).isTrue();
-        assertThat(other.renew(grant)).isInstanceOf(RenewalAnswer.Extended.class);
-        assertThat(place.heard().calls).isEqualTo(1);
+        assertThat(marker.isGranted()).isTrue();
+        assertThat(other.renew(grant)).isEqualTo(Told.KEPT);
+        assertThat(ticket.news()).isEqualTo(1);
     }
 
     @Test
     void anOlderAnswerThatItStillWaitsDoesNotTakeAGrantAway() {
         holder.grant(name);
-        TestClient.Place place = queued(other);
+        TestTicket ticket = queued(other);
 
         // The message overtakes the answer to a heartbeat: seen from here, as if it came before the heartbeat was sent.
-        String message =
-                "granted " + place.request().owner() + " 1 " + keys(name).lock();
+        String message = "granted " + ticket.owner() + " 1 " + keys(name).lock();
         redis.publish("holdfast:client:" + other.id(), message);
-        pushed(place);
+        pushed(ticket);
 
-        assertThat(other.renew(place.ticket())).isInstanceOf(RenewalAnswer.Extended.class);
-        other.withdraw(place.request());
-        assertThat(other.renew(place.ticket())).isInstanceOf(RenewalAnswer.Gone.class);
+        assertThat(other.renew(ticket)).isEqualTo(Told.KEPT);
+        assertThat(ticket.news()).isEqualTo(1);
     }
 
-    private TestClient.Place awaitMarker() {
+    private TestTicket awaitMarker() {
         String another = name();
-        Grant held = holder.grant(another);
-        TestClient.Place marker = other.enqueue(another);
+        TestTicket held = holder.grant(another);
+        TestTicket marker = other.enqueue(another);
         holder.release(held);
         pushed(marker);
         return marker;
@@ -341,96 +336,93 @@ class HandoverTest extends RedisTest {
 
     @Test
     void aClientListensOnAfterAnErrorInWhatItHeard() {
-        Grant held = holder.grant(name);
+        TestTicket held = holder.grant(name);
         String another = name();
-        Grant heldToo = holder.grant(another);
-        TestClient.Place place = queued(other);
-        TicketListener errs = new TicketListener() {
+        TestTicket heldToo = holder.grant(another);
+        TestTicket ticket = queued(other);
+        Ticket.Listener errs = new Ticket.Listener() {
             @Override
-            public void granted(Grant grant) {
+            public void granted() {
                 throw new Error("as when no thread can be started");
             }
-
-            @Override
-            public void lost(String reason) {}
         };
-        other.store.enqueue(other.request(another), errs, other.soon());
+        other.store.request(other.ticket(another, errs), Mode.QUEUE, other.soon());
 
         holder.release(heldToo);
         holder.release(held);
 
-        assertThat(pushed(place).token()).isGreaterThan(held.token());
+        assertThat(pushed(ticket).token()).isGreaterThan(held.token());
     }
 
     @Test
     void nobodyHearsAnythingAfterWithdrawing() {
-        Grant held = holder.grant(name);
-        TestClient.Place place = queued(other);
+        TestTicket held = holder.grant(name);
+        TestTicket ticket = queued(other);
 
-        other.withdraw(place.request());
+        other.withdraw(ticket);
         holder.release(held);
         awaitMarker();
 
-        assertThat(place.heard().calls).isZero();
+        assertThat(ticket.news()).isZero();
         assertThat(redis.exists(keys(name).lock())).isFalse();
     }
 
     @Test
     void aForeignKeyIsWaitedOut() {
         redis.set(keys(name).lock(), "somebody", SetParams.setParams().px(1500));
-        TestClient.Place place = other.enqueue(name);
+        TestTicket ticket = other.enqueue(name);
 
-        assertThat(place.isQueued()).isTrue();
-        pushed(place);
+        assertThat(ticket.hasQueued()).isTrue();
+        pushed(ticket);
     }
 
     @Test
     void aForeignKeyThatIsDeletedIsNoticedWithinAboutASecond() {
         redis.set(keys(name).lock(), "somebody");
-        TestClient.Place place = queued(other);
+        TestTicket ticket = queued(other);
         redis.del(keys(name).lock());
 
-        assertThat(millisUntil(place)).isLessThan(5000);
+        assertThat(millisUntil(ticket)).isLessThan(5000);
     }
 
     @Test
-    void aForeignKeyIsWatchedByTheFirstInLineWhoLives() {
+    void aForeignKeyIsWatchedByTheFirstInTheQueueWhoLives() {
         redis.set(keys(name).lock(), "somebody");
         TestClient dead = queuedInFront(1);
-        TestClient.Place place = queued(other);
+        TestTicket ticket = queued(other);
         die(dead);
-        other.renew(place.ticket());
+        other.renew(ticket);
 
         redis.del(keys(name).lock());
 
-        assertThat(millisUntil(place)).isLessThan(5000);
+        assertThat(millisUntil(ticket)).isLessThan(5000);
     }
 
     @Test
     void aPushedGrantReckonsFromTheLastAnsweredHeartbeatAndNotFromThePush() {
-        Grant held = holder.grant(name);
+        TestTicket held = holder.grant(name);
         long beforeEnqueue = System.nanoTime();
-        TestClient.Place place = queued(other);
+        TestTicket ticket = queued(other);
         long afterEnqueue = System.nanoTime();
         holder.release(held);
 
-        assertThat(pushed(place).baseNanos()).isBetween(beforeEnqueue, afterEnqueue);
+        assertThat(pushed(ticket).ticket().baseNanos()).isBetween(beforeEnqueue, afterEnqueue);
     }
 
     @Test
-    void theLinePassesThroughManyClientsInOrder() {
-        Grant held = holder.grant(name);
+    void theLockPassesThroughManyClientsInOrder() {
+        TestTicket held = holder.grant(name);
         TestClient[] clients = {client(), client(), client(), client()};
-        TestClient.Place[] places = new TestClient.Place[20];
-        for (int i = 0; i < places.length; i++) {
-            places[i] = queued(clients[i % clients.length]);
+        TestTicket[] tickets = new TestTicket[20];
+        for (int i = 0; i < tickets.length; i++) {
+            tickets[i] = queued(clients[i % clients.length]);
         }
 
         holder.release(held);
 
         long last = held.token();
-        for (int i = 0; i < places.length; i++) {
-            Grant grant = pushed(places[i]);
+        for (int i = 0; i < tickets.length; i++) {
+            TestTicket grant = pushed(tickets[i]);
             assertThat(grant.token()).isGreaterThan(last);
             last = grant.token();
             clients[i % clients.length].release(grant);

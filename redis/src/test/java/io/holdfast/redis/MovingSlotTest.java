@@ -9,14 +9,14 @@ import static io.holdfast.redis.TopologyConformanceTest.minimalAcl;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.Demand;
+import io.holdfast.redis.TestClient.TestTicket;
+import io.holdfast.redis.TestClient.Told;
+import io.holdfast.redis.server.Replies;
 import io.holdfast.servers.RedisCluster;
 import io.holdfast.servers.RedisServer;
-import io.holdfast.spi.Grant;
-import io.holdfast.spi.RenewalAnswer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -74,11 +74,11 @@ class MovingSlotTest {
         return client;
     }
 
-    private TestClient.Place queued(TestClient client, Duration ttl) {
-        TestClient.Place place = client.enqueue(client.request(name, Demand.exclusive(), ttl));
-        assertThat(place.isQueued()).isTrue();
+    private TestTicket queued(TestClient client, Duration ttl) {
+        TestTicket ticket = client.enqueue(client.ticket(name, Demand.exclusive(), ttl));
+        assertThat(ticket.hasQueued()).isTrue();
         awaitSubscription(client, before);
-        return place;
+        return ticket;
     }
 
     private static void awaitSubscription(TestClient client, RedisServer at) {
@@ -89,18 +89,18 @@ class MovingSlotTest {
     }
 
     /** Its client learns of the move, and listens where the lock is now. */
-    private void heartbeat(TestClient client, TestClient.Place place) {
-        assertThat(client.renew(place.ticket())).isInstanceOf(RenewalAnswer.Extended.class);
+    private void heartbeat(TestClient client, TestTicket ticket) {
+        assertThat(client.renew(ticket)).isEqualTo(Told.KEPT);
         awaitSubscription(client, after);
-        assertThat(client.renew(place.ticket())).isInstanceOf(RenewalAnswer.Extended.class);
+        assertThat(client.renew(ticket)).isEqualTo(Told.KEPT);
     }
 
     private void moveTheLock() {
         String slot = String.valueOf(keys(name).slot());
         try (RedisClient from = RedisClient.create("127.0.0.1", before.port());
                 RedisClient to = RedisClient.create("127.0.0.1", after.port())) {
-            String fromId = text(command(from, "CLUSTER", "MYID"));
-            String toId = text(command(to, "CLUSTER", "MYID"));
+            String fromId = Replies.text(command(from, "CLUSTER", "MYID"));
+            String toId = Replies.text(command(to, "CLUSTER", "MYID"));
             command(to, "CLUSTER", "SETSLOT", slot, "IMPORTING", fromId);
             command(from, "CLUSTER", "SETSLOT", slot, "MIGRATING", toId);
             for (String key : keys(name).all()) {
@@ -111,38 +111,34 @@ class MovingSlotTest {
         }
     }
 
-    private static String text(Object reply) {
-        return Views.text(reply);
-    }
-
-    private static Grant pushed(TestClient.Place place) {
-        await().until(place.heard()::isGranted);
-        return Objects.requireNonNull(place.heard().grant);
+    private static TestTicket pushed(TestTicket ticket) {
+        await().until(ticket::isGranted);
+        return ticket;
     }
 
     /** A message published at one server is heard at all of them, though only the subscribers at that one are counted. */
     @Test
     void goesToOneWaiterOnlyAndInOrderThoughTheFirstListensWhereTheLockWas() {
-        Grant held = holder.grant(name);
-        TestClient.Place ahead = queued(first, TestClient.TTL);
-        TestClient.Place behind = queued(second, TestClient.TTL);
+        TestTicket held = holder.grant(name);
+        TestTicket ahead = queued(first, TestClient.TTL);
+        TestTicket behind = queued(second, TestClient.TTL);
         moveTheLock();
         heartbeat(second, behind);
 
         holder.release(held);
 
-        Grant granted = pushed(ahead);
-        assertThat(first.renew(granted)).isInstanceOf(RenewalAnswer.Extended.class);
-        assertThat(behind.heard().calls).isZero();
+        TestTicket granted = pushed(ahead);
+        assertThat(first.renew(granted)).isEqualTo(Told.KEPT);
+        assertThat(behind.news()).isZero();
         first.release(granted);
         assertThat(pushed(behind).token()).isGreaterThan(granted.token());
     }
 
     @Test
     void passesADeadWaiterWhenItsTicketIsUp() {
-        Grant held = holder.grant(name);
+        TestTicket held = holder.grant(name);
         queued(first, Duration.ofSeconds(3));
-        TestClient.Place behind = queued(second, TestClient.TTL);
+        TestTicket behind = queued(second, TestClient.TTL);
         moveTheLock();
         heartbeat(second, behind);
         first.close();

@@ -11,7 +11,6 @@ import io.holdfast.Lease;
 import io.holdfast.LockException;
 import io.holdfast.LockOptions;
 import io.holdfast.spi.LockStore;
-import io.holdfast.spi.QueueingStore;
 import io.holdfast.spi.StoreFactory;
 import io.holdfast.spi.StoreUri;
 import java.io.IOException;
@@ -51,19 +50,19 @@ class ProcessesTest extends RedisTest {
     /**
      * One time somebody held the lock, by the clock all processes share.
      *
-     * @param askedNanos before it asked for its place in line
-     * @param queuedNanos when it knew that it has it
+     * @param askedNanos before it asked to be queued
+     * @param queuedNanos when it knew that it is
      * @param releasedNanos before it gave the lock back; if it was killed first, when it was last known to have it
      */
     private record Hold(long token, long askedNanos, long queuedNanos, long grantedNanos, long releasedNanos) {}
 
-    /** Between which two moments the store gave a thread its place. */
-    private record Place(long askedNanos, long queuedNanos) {}
+    /** Between which two moments a thread was queued. */
+    private record Queued(long askedNanos, long queuedNanos) {}
 
     /** What each process runs: threads that take the lock and note when, until it is killed or told to end. */
     static final class Contender {
 
-        private static final ThreadLocal<Place> PLACE = new ThreadLocal<>();
+        private static final ThreadLocal<Queued> QUEUED = new ThreadLocal<>();
 
         private Contender() {}
 
@@ -73,7 +72,7 @@ class ProcessesTest extends RedisTest {
             int threads = Integer.parseInt(arguments[3]);
             Path stop = log.resolveSibling("stop");
             try (Holdfast client =
-                    Holdfast.builder().store(notingPlaces(arguments[0])).connect()) {
+                    Holdfast.builder().store(notingWhenQueued(arguments[0])).connect()) {
                 LockOptions options = LockOptions.defaults().withTtl(TTL).withFairness(Fairness.FIFO);
                 DistributedLock lock = client.lock(lockName, options);
                 beginToListen(client, arguments[0]);
@@ -102,18 +101,18 @@ class ProcessesTest extends RedisTest {
             }
         }
 
-        private static StoreFactory notingPlaces(String uri) {
+        private static StoreFactory notingWhenQueued(String uri) {
             return context -> {
                 LockStore store = new RedisStores().store(StoreUri.parse(uri)).open(context);
                 return (LockStore) Proxy.newProxyInstance(
                         Contender.class.getClassLoader(),
-                        new Class<?>[] {QueueingStore.class},
+                        new Class<?>[] {LockStore.class},
                         (proxy, method, arguments) -> {
                             long asked = System.nanoTime();
                             try {
                                 Object answer = method.invoke(store, arguments);
-                                if (method.getName().equals("enqueue")) {
-                                    PLACE.set(new Place(asked, System.nanoTime()));
+                                if (method.getName().equals("request") && arguments[1] == LockStore.Mode.QUEUE) {
+                                    QUEUED.set(new Queued(asked, System.nanoTime()));
                                 }
                                 return answer;
                             } catch (InvocationTargetException e) {
@@ -128,8 +127,8 @@ class ProcessesTest extends RedisTest {
                 try {
                     Lease lease = lock.acquire();
                     long granted = System.nanoTime();
-                    Place place = PLACE.get();
-                    note(log, "granted", lease.token(), place.askedNanos(), place.queuedNanos(), granted);
+                    Queued queued = QUEUED.get();
+                    note(log, "granted", lease.token(), queued.askedNanos(), queued.queuedNanos(), granted);
                     long released = System.nanoTime();
                     lease.release();
                     note(log, "released", lease.token(), released);
@@ -221,7 +220,7 @@ class ProcessesTest extends RedisTest {
             if (gap < 0) {
                 overlaps++;
             }
-            // It was in line before somebody with a smaller token had asked for a place.
+            // It was queued before somebody with a smaller token had asked to be.
             if (hold.queuedNanos() - lastAsked < 0) {
                 overtakings++;
             }

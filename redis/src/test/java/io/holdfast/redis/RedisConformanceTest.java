@@ -1,6 +1,7 @@
 package io.holdfast.redis;
 
 import io.holdfast.proxy.TcpProxy;
+import io.holdfast.redis.script.LockKeys;
 import io.holdfast.servers.RedisServer;
 import io.holdfast.spi.StoreFactory;
 import io.holdfast.spi.StoreUri;

@@ -1,6 +1,7 @@
 package io.holdfast.redis;
 
 import io.holdfast.DistributedLock;
+import io.holdfast.redis.script.LockKeys;
 import io.holdfast.servers.RedisServer;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;

@@ -15,15 +15,16 @@ import io.holdfast.proxy.Direction;
 import io.holdfast.proxy.TcpProxy;
 import io.holdfast.servers.RedisServer;
 import io.holdfast.servers.RedisServer.Fsync;
-import io.holdfast.spi.Answer;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.OwnerId;
-import io.holdfast.spi.Request;
+import io.holdfast.spi.Refusal;
 import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.StoreFactory;
 import io.holdfast.spi.StoreUri;
+import io.holdfast.spi.Ticket;
 import io.holdfast.spi.TimeSource;
+import io.holdfast.spi.Validity;
 import io.holdfast.tck.CoreStoreContract;
 import io.holdfast.tck.LockStoreContract;
 import java.time.Duration;
@@ -174,25 +175,23 @@ class RedlockTest {
         client().lock("taken").acquire();
         servers.get(4).kill();
         StoreContext context = new StoreContext(
-                new OwnerId.Source().client(),
-                "test",
-                TimeSource.system(),
-                (nanos, task) -> () -> {},
-                Runnable::run,
-                (owner, reason, detail) -> {});
-        Request request = new Request(
+                new OwnerId.Source().client(), "test", TimeSource.system(), (nanos, task) -> () -> {}, Runnable::run);
+        Ticket ticket = new Ticket(
                 "taken",
                 new OwnerId.Source().next(),
                 Demand.exclusive(),
                 Duration.ofSeconds(30),
-                new Origin("test", "host", 42, "main"));
+                new Origin("test", "host", 42, "main"),
+                new Validity(TimeSource.system(), Duration.ZERO),
+                new Ticket.Listener() {});
         try (LockStore store = new RedisStores()
                 .store(StoreUri.parse(uri(servers) + NODE_TIMEOUT))
                 .open(context)) {
-            Answer answer = store.attempt(request, Deadline.after(TimeSource.system(), Duration.ofSeconds(10)));
+            Deadline deadline = Deadline.after(TimeSource.system(), Duration.ofSeconds(10));
+            Refusal refusal =
+                    store.request(ticket, LockStore.Mode.TRY, deadline).orElseThrow();
 
-            assertThat(answer).isInstanceOf(Answer.Refused.class);
-            assertThat(((Answer.Refused) answer).reason())
+            assertThat(refusal.reason())
                     .contains("0 of 5 nodes granted it, 3 are needed")
                     .contains("refused, held or waited for by somebody else")
                     .contains("cannot connect to 127.0.0.1:" + servers.get(4).port());

@@ -2,22 +2,24 @@ package io.holdfast.redis;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.assertj.core.api.Assertions.tuple;
 
 import io.holdfast.Demand;
-import io.holdfast.LeaseLostException;
 import io.holdfast.LockView;
 import io.holdfast.LossReason;
 import io.holdfast.StoreUnavailableException;
-import io.holdfast.spi.Answer;
-import io.holdfast.spi.Grant;
+import io.holdfast.redis.TestClient.TestTicket;
+import io.holdfast.redis.TestClient.Told;
+import io.holdfast.spi.LockStore.Page;
+import io.holdfast.spi.Refusal;
 import io.holdfast.spi.ReleaseAnswer;
-import io.holdfast.spi.RenewalAnswer;
-import io.holdfast.spi.RenewalRequest;
-import io.holdfast.spi.Request;
 import io.holdfast.spi.Withdrawal;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
-import java.util.Objects;
+import java.util.Optional;
+import java.util.Set;
+import java.util.TreeSet;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Nested;
@@ -40,30 +42,30 @@ class ScriptsTest extends RedisTest {
         name = name();
     }
 
-    private Request shared() {
-        return client.request(name, Demand.shared(), TestClient.TTL);
+    private TestTicket shared() {
+        return client.ticket(name, Demand.shared(), TestClient.TTL);
     }
 
-    private Request permits(int count, int total) {
-        return client.request(name, Demand.permits(count, total), TestClient.TTL);
+    private TestTicket permits(int count, int total) {
+        return client.ticket(name, Demand.permits(count, total), TestClient.TTL);
     }
 
-    private Request brief() {
-        return client.request(name, Demand.exclusive(), SHORT);
+    private TestTicket brief() {
+        return client.ticket(name, Demand.exclusive(), SHORT);
     }
 
-    private Grant pushed(TestClient.Place place) {
-        await().until(place.heard()::isGranted);
-        return Objects.requireNonNull(place.heard().grant);
+    private TestTicket pushed(TestTicket ticket) {
+        await().until(ticket::isGranted);
+        return ticket;
     }
 
     /** Queues and waits until the server can publish to it. */
-    private TestClient.Place enqueue(Request request) {
-        TestClient.Place place = client.enqueue(request);
-        if (place.isQueued()) {
+    private TestTicket enqueue(TestTicket request) {
+        TestTicket ticket = client.enqueue(request);
+        if (ticket.hasQueued()) {
             awaitSubscription(client);
         }
-        return place;
+        return ticket;
     }
 
     @Nested
@@ -72,7 +74,7 @@ class ScriptsTest extends RedisTest {
 
         @Test
         void takesAFreeLockAndLeavesItInTheLockKey() {
-            Grant grant = client.grant(name);
+            TestTicket grant = client.grant(name);
 
             assertThat(redis.type(keys(name).lock())).isEqualTo("hash");
             assertThat(redis.pttl(keys(name).lock())).isBetween(20_000L, 30_001L);
@@ -83,57 +85,55 @@ class ScriptsTest extends RedisTest {
         void isRefusedWhileHeldAndSaysHowLong() {
             client.grant(name);
 
-            Answer answer = client.attempt(name);
+            Refusal refusal = client.attempt(name).orElseThrow();
 
-            assertThat(answer).isInstanceOf(Answer.Refused.class);
-            assertThat(((Answer.Refused) answer).holderTimeLeft().orElseThrow())
-                    .isBetween(Duration.ofSeconds(25), TestClient.TTL);
+            assertThat(refusal.holderTimeLeft().orElseThrow()).isBetween(Duration.ofSeconds(25), TestClient.TTL);
             assertThat(client.store.view(name, client.soon()).waiters()).isEmpty();
         }
 
         @Test
         void takesOverFromAnExpiredHolderWithALargerToken() {
-            Grant old = client.grant(brief());
+            TestTicket old = client.grant(brief());
 
-            await().until(() -> client.attempt(name) instanceof Answer.Granted);
+            await().until(() -> client.attempt(name).isEmpty());
 
             assertThat(Long.parseLong(redis.get(keys(name).counter()))).isGreaterThan(old.token());
         }
 
         @Test
         void repeatedByTheSameOwnerAnswersTheSameGrant() {
-            Request request = client.request(name);
+            TestTicket request = client.ticket(name);
 
             assertThat(client.grant(request).token())
-                    .isEqualTo(client.grant(request).token());
+                    .isEqualTo(client.grant(request.repeated()).token());
         }
 
         @Test
-        void neverOvertakesATicketInLine() {
+        void neverOvertakesATicketInTheQueue() {
             client.grant(shared());
-            TestClient.Place writer = enqueue(client.request(name));
+            TestTicket writer = enqueue(client.ticket(name));
 
-            assertThat(writer.isQueued()).isTrue();
-            assertThat(client.store.attempt(shared(), client.soon())).isInstanceOf(Answer.Refused.class);
+            assertThat(writer.hasQueued()).isTrue();
+            assertThat(client.attempt(shared())).isPresent();
         }
 
         @Test
         void sharedHoldersCoexistAndKeepOutExclusiveOnes() {
-            Grant first = client.grant(shared());
-            Grant second = client.grant(shared());
+            TestTicket first = client.grant(shared());
+            TestTicket second = client.grant(shared());
 
             assertThat(first.token()).isNotEqualTo(second.token());
-            assertThat(client.attempt(name)).isInstanceOf(Answer.Refused.class);
+            assertThat(client.attempt(name)).isPresent();
         }
 
         @Test
         void permitsAddUpToTheSmallestTotal() {
             client.grant(permits(2, 5));
 
-            assertThat(client.store.attempt(permits(2, 3), client.soon())).isInstanceOf(Answer.Refused.class);
-            assertThat(client.store.attempt(permits(2, 4), client.soon())).isInstanceOf(Answer.Granted.class);
-            assertThat(client.store.attempt(permits(1, 5), client.soon())).isInstanceOf(Answer.Refused.class);
-            assertThat(client.store.attempt(shared(), client.soon())).isInstanceOf(Answer.Refused.class);
+            assertThat(client.attempt(permits(2, 3))).isPresent();
+            assertThat(client.attempt(permits(2, 4))).isEmpty();
+            assertThat(client.attempt(permits(1, 5))).isPresent();
+            assertThat(client.attempt(shared())).isPresent();
         }
 
         @Test
@@ -142,8 +142,8 @@ class ScriptsTest extends RedisTest {
             redis.set(keys(name).lock(), "somebody", SetParams.setParams().px(60_000));
             redis.hset(keys(other).lock(), "uuid:1", "1");
 
-            assertThat(client.attempt(name)).isInstanceOf(Answer.Refused.class);
-            assertThat(client.attempt(other)).isInstanceOf(Answer.Refused.class);
+            assertThat(client.attempt(name)).isPresent();
+            assertThat(client.attempt(other)).isPresent();
             assertThat(redis.get(keys(name).lock())).isEqualTo("somebody");
             assertThat(redis.hgetAll(keys(other).lock())).containsOnlyKeys("uuid:1");
         }
@@ -154,33 +154,33 @@ class ScriptsTest extends RedisTest {
     class Queueing {
 
         @Test
-        void releasePushesTheLockToTheNextInLine() {
-            Grant holder = client.grant(name);
-            TestClient.Place first = enqueue(client.request(name));
-            TestClient.Place second = enqueue(client.request(name));
+        void releasePushesTheLockToTheNextInTheQueue() {
+            TestTicket holder = client.grant(name);
+            TestTicket first = enqueue(client.ticket(name));
+            TestTicket second = enqueue(client.ticket(name));
 
             assertThat(client.release(holder)).isEqualTo(ReleaseAnswer.RELEASED);
 
-            Grant grant = pushed(first);
+            TestTicket grant = pushed(first);
             assertThat(grant.token()).isGreaterThan(holder.token());
-            assertThat(second.heard().calls).isZero();
+            assertThat(second.news()).isZero();
             client.release(grant);
             assertThat(pushed(second).token()).isGreaterThan(grant.token());
         }
 
         @Test
         void releaseAdmitsTheLeadingRunOfSharedTickets() {
-            Grant holder = client.grant(name);
-            TestClient.Place one = enqueue(shared());
-            TestClient.Place two = enqueue(shared());
-            TestClient.Place writer = enqueue(client.request(name));
-            TestClient.Place late = enqueue(shared());
+            TestTicket holder = client.grant(name);
+            TestTicket one = enqueue(shared());
+            TestTicket two = enqueue(shared());
+            TestTicket writer = enqueue(client.ticket(name));
+            TestTicket late = enqueue(shared());
 
             client.release(holder);
 
-            Grant a = pushed(one);
-            Grant b = pushed(two);
-            assertThat(writer.heard().calls).isZero();
+            TestTicket a = pushed(one);
+            TestTicket b = pushed(two);
+            assertThat(writer.news()).isZero();
             client.release(a);
             client.release(b);
             client.release(pushed(writer));
@@ -189,16 +189,16 @@ class ScriptsTest extends RedisTest {
 
         @Test
         void releaseAdmitsPermitsWhileTheyFitAndNobodyBehindThem() {
-            Grant holder = client.grant(permits(3, 3));
-            TestClient.Place two = enqueue(permits(2, 3));
-            TestClient.Place alsoTwo = enqueue(permits(2, 3));
-            TestClient.Place one = enqueue(permits(1, 3));
+            TestTicket holder = client.grant(permits(3, 3));
+            TestTicket two = enqueue(permits(2, 3));
+            TestTicket alsoTwo = enqueue(permits(2, 3));
+            TestTicket one = enqueue(permits(1, 3));
 
             client.release(holder);
 
-            Grant first = pushed(two);
-            assertThat(alsoTwo.heard().calls).isZero();
-            assertThat(one.heard().calls).isZero();
+            TestTicket first = pushed(two);
+            assertThat(alsoTwo.news()).isZero();
+            assertThat(one.news()).isZero();
             client.release(first);
             pushed(alsoTwo);
             pushed(one);
@@ -206,51 +206,51 @@ class ScriptsTest extends RedisTest {
 
         @Test
         void aStaleReleaseChangesNothing() {
-            Grant stale = client.grant(brief());
+            TestTicket stale = client.grant(brief());
             await().until(() -> client.store.view(name, client.soon()).holders().isEmpty());
-            Grant current = client.grant(name);
+            TestTicket current = client.grant(name);
 
             assertThat(client.release(stale)).isEqualTo(ReleaseAnswer.NOT_HELD);
-            assertThat(client.renew(current)).isInstanceOf(RenewalAnswer.Extended.class);
+            assertThat(client.renew(current)).isEqualTo(Told.KEPT);
         }
 
         @Test
         void aLingeringLockStaysTakenByNobody() {
-            Grant holder = client.grant(name);
-            TestClient.Place next = enqueue(client.request(name));
+            TestTicket holder = client.grant(name);
+            TestTicket next = enqueue(client.ticket(name));
 
-            client.store.release(holder, Duration.ofSeconds(1), client.soon());
+            client.release(holder, Duration.ofSeconds(1));
 
-            assertThat(client.renew(holder)).isInstanceOf(RenewalAnswer.Gone.class);
-            assertThat(client.attempt(name)).isInstanceOf(Answer.Refused.class);
-            // The first in line is told, and comes by itself when the time is up.
+            assertThat(client.renew(holder.repeated())).isEqualTo(Told.GONE);
+            assertThat(client.attempt(name)).isPresent();
+            // The first in the queue is told, and comes by itself when the time is up.
             pushed(next);
         }
 
         @Test
         void aLockLingersAlsoIfNobodyWaits() {
-            Grant holder = client.grant(name);
+            TestTicket holder = client.grant(name);
 
-            client.store.release(holder, Duration.ofSeconds(10), client.soon());
+            client.release(holder, Duration.ofSeconds(10));
 
-            assertThat(client.attempt(name)).isInstanceOf(Answer.Refused.class);
+            assertThat(client.attempt(name)).isPresent();
         }
 
         @Test
-        void anExpiredHolderIsNoticedByTheFirstInLineByItself() {
+        void anExpiredHolderIsNoticedByTheFirstInTheQueueByItself() {
             // Long enough to queue behind it, the first time with a subscription.
-            client.grant(client.request(name, Demand.exclusive(), Duration.ofMillis(1500)));
+            client.grant(client.ticket(name, Demand.exclusive(), Duration.ofMillis(1500)));
 
-            pushed(enqueue(client.request(name)));
+            pushed(enqueue(client.ticket(name)));
         }
 
         @Test
         void repeatedByTheSameOwnerKeepsItsPlace() {
-            Grant holder = client.grant(name);
-            Request request = client.request(name);
+            TestTicket holder = client.grant(name);
+            TestTicket request = client.ticket(name);
             enqueue(request);
-            enqueue(client.request(name));
-            TestClient.Place again = enqueue(request);
+            enqueue(client.ticket(name));
+            TestTicket again = enqueue(request.repeated());
 
             assertThat(client.store.view(name, client.soon()).waiters()).hasSize(2);
             client.release(holder);
@@ -259,8 +259,8 @@ class ScriptsTest extends RedisTest {
 
         @Test
         void nothingButTheCounterIsLeftInTheEnd() {
-            Grant holder = client.grant(name);
-            TestClient.Place next = enqueue(client.request(name));
+            TestTicket holder = client.grant(name);
+            TestTicket next = enqueue(client.ticket(name));
             client.release(holder);
             client.release(pushed(next));
 
@@ -276,66 +276,62 @@ class ScriptsTest extends RedisTest {
 
         @Test
         void neverShortens() {
-            Grant grant = client.grant(name);
+            TestTicket grant = client.grant(name);
 
-            client.store.renew(List.of(new RenewalRequest(grant, Duration.ofSeconds(1))), client.soon());
+            client.store.extend(grant.ticket(), Duration.ofSeconds(1), client.soon());
 
             assertThat(redis.pttl(keys(name).lock())).isGreaterThan(20_000);
         }
 
         @Test
         void neverRevivesEvenIfNobodyTookIt() {
-            Grant grant = client.grant(brief());
+            TestTicket grant = client.grant(brief());
             await().until(() -> !redis.exists(keys(name).lock()));
 
-            assertThat(client.renew(grant)).isInstanceOf(RenewalAnswer.Gone.class);
+            assertThat(client.renew(grant)).isEqualTo(Told.GONE);
             assertThat(redis.exists(keys(name).lock())).isFalse();
         }
 
         @Test
         void keepsATicketBeyondItsFirstTtl() {
-            Grant holder = client.grant(name);
-            TestClient.Place place = enqueue(client.request(name, Demand.exclusive(), Duration.ofSeconds(2)));
+            TestTicket holder = client.grant(name);
+            TestTicket ticket = enqueue(client.ticket(name, Demand.exclusive(), Duration.ofSeconds(2)));
             long until = System.nanoTime() + Duration.ofSeconds(3).toNanos();
 
             await().until(() -> {
-                assertThat(client.renew(place.ticket())).isInstanceOf(RenewalAnswer.Extended.class);
+                assertThat(client.renew(ticket)).isEqualTo(Told.KEPT);
                 return System.nanoTime() - until > 0;
             });
 
             client.release(holder);
-            pushed(place);
+            pushed(ticket);
         }
 
         @Test
         void aTicketWithoutHeartbeatLapses() {
             client.grant(name);
-            TestClient.Place place = enqueue(brief());
+            TestTicket ticket = enqueue(brief());
             await().until(() -> client.store.view(name, client.soon()).waiters().isEmpty());
 
-            assertThat(client.renew(place.ticket())).isInstanceOf(RenewalAnswer.Gone.class);
+            assertThat(client.renew(ticket)).isEqualTo(Told.GONE);
         }
 
         @Test
         void answersEachOfABatchForItself() {
             String broken = name();
-            Grant good = client.grant(name);
-            Grant spoiled = client.grant(broken);
-            Grant gone = client.grant(name());
-            client.release(gone);
+            TestTicket good = client.grant(name);
+            TestTicket spoiled = client.grant(broken);
+            TestTicket released = client.grant(name());
+            client.release(released);
+            TestTicket gone = released.repeated();
             redis.del(keys(broken).lock());
             redis.set(keys(broken).tickets(), "not a hash");
 
-            List<RenewalAnswer> answers = client.store.renew(
-                    List.of(
-                            new RenewalRequest(good, TestClient.TTL),
-                            new RenewalRequest(spoiled, TestClient.TTL),
-                            new RenewalRequest(gone, TestClient.TTL)),
-                    client.soon());
+            client.store.renew(List.of(good.ticket(), spoiled.ticket(), gone.ticket()), client.soon());
 
-            assertThat(answers.get(0)).isInstanceOf(RenewalAnswer.Extended.class);
-            assertThat(answers.get(1)).isInstanceOf(RenewalAnswer.Unsettled.class);
-            assertThat(answers.get(2)).isInstanceOf(RenewalAnswer.Gone.class);
+            assertThat(good.kept).hasValue(1);
+            assertThat(spoiled.failures).hasValue(1);
+            assertThat(gone.isLost(LossReason.GONE)).isTrue();
         }
     }
 
@@ -345,26 +341,26 @@ class ScriptsTest extends RedisTest {
 
         @Test
         void removesAGrantATicketOrNothing() {
-            Request held = client.request(name);
+            TestTicket held = client.ticket(name);
             client.grant(held);
-            TestClient.Place waiting = enqueue(client.request(name));
+            TestTicket waiting = enqueue(client.ticket(name));
 
-            assertThat(client.withdraw(waiting.request())).isEqualTo(Withdrawal.REMOVED);
-            assertThat(client.withdraw(waiting.request())).isEqualTo(Withdrawal.NOT_FOUND);
+            assertThat(client.withdraw(waiting)).isEqualTo(Withdrawal.REMOVED);
+            assertThat(client.withdraw(waiting)).isEqualTo(Withdrawal.NOT_FOUND);
             assertThat(client.withdraw(held)).isEqualTo(Withdrawal.REMOVED);
-            assertThat(client.attempt(name)).isInstanceOf(Answer.Granted.class);
+            assertThat(client.attempt(name)).isEmpty();
         }
 
         @Test
         void ofTheTicketOthersWaitedBehindLetsThemIn() {
             client.grant(shared());
-            TestClient.Place writer = enqueue(client.request(name));
-            TestClient.Place reader = enqueue(shared());
+            TestTicket writer = enqueue(client.ticket(name));
+            TestTicket reader = enqueue(shared());
 
-            client.withdraw(writer.request());
+            client.withdraw(writer);
 
             pushed(reader);
-            assertThat(writer.heard().calls).isZero();
+            assertThat(writer.news()).isZero();
         }
     }
 
@@ -374,16 +370,14 @@ class ScriptsTest extends RedisTest {
 
         @Test
         void forceTakesItFromAllHoldersTellsThemAndLetsTheNextIn() {
-            Grant one = client.grant(shared());
-            Grant two = client.grant(shared());
-            TestClient.Place next = enqueue(client.request(name));
+            TestTicket one = client.grant(shared());
+            TestTicket two = client.grant(shared());
+            TestTicket next = enqueue(client.ticket(name));
 
             assertThat(client.store.forceRelease(name, client.soon())).isEqualTo(2);
 
             assertThat(pushed(next).token()).isGreaterThan(Math.max(one.token(), two.token()));
-            await().untilAsserted(() -> assertThat(client.losses)
-                    .containsEntry(one.request().owner(), LossReason.FORCED)
-                    .containsEntry(two.request().owner(), LossReason.FORCED));
+            await().until(() -> one.isLost(LossReason.FORCED) && two.isLost(LossReason.FORCED));
         }
 
         @Test
@@ -395,7 +389,7 @@ class ScriptsTest extends RedisTest {
         @Test
         void forceTakesItFromAForeignHolderAndLetsTheNextIn() {
             redis.set(keys(name).lock(), "somebody");
-            TestClient.Place next = enqueue(client.request(name));
+            TestTicket next = enqueue(client.ticket(name));
 
             assertThat(client.store.forceRelease(name, client.soon())).isEqualTo(1);
 
@@ -440,16 +434,30 @@ class ScriptsTest extends RedisTest {
 
         @Test
         void downgradeKeepsTheTokenAndLetsReadersIn() {
-            Grant writer = client.grant(name);
-            TestClient.Place reader = enqueue(shared());
+            TestTicket writer = client.grant(name);
+            TestTicket reader = enqueue(shared());
 
-            Grant now = client.store.downgrade(writer, client.soon());
+            long token = writer.token();
 
-            assertThat(now.token()).isEqualTo(writer.token());
-            assertThat(now.request().demand()).isEqualTo(Demand.shared());
+            client.store.downgrade(writer.ticket(), client.soon());
+
+            assertThat(writer.ticket().demand()).isEqualTo(Demand.shared());
+            assertThat(client.store.view(name, client.soon()).holders())
+                    .extracting(LockView.Holder::demand, LockView.Holder::token)
+                    .contains(tuple(Demand.shared(), Optional.of(token)));
             pushed(reader);
-            client.release(now);
-            assertThatThrownBy(() -> client.store.downgrade(now, client.soon())).isInstanceOf(LeaseLostException.class);
+            assertThat(client.release(writer)).isEqualTo(ReleaseAnswer.RELEASED);
+        }
+
+        @Test
+        void downgradeOfAGrantTheServerForgotSaysSo() {
+            TestTicket writer = client.grant(name);
+            redis.del(keys(name).lock());
+
+            client.store.downgrade(writer.ticket(), client.soon());
+
+            assertThat(writer.isLost(LossReason.GONE)).isTrue();
+            assertThat(writer.ticket().demand()).isEqualTo(Demand.exclusive());
         }
 
         @Test
@@ -483,14 +491,14 @@ class ScriptsTest extends RedisTest {
 
         @Test
         void showsHoldersAndWaitersInOrder() {
-            Grant holder = client.grant(name);
+            TestTicket holder = client.grant(name);
             enqueue(shared());
             enqueue(permits(1, 2));
 
             LockView view = client.store.view(name, client.soon());
 
             assertThat(view.holders()).singleElement().satisfies(shown -> {
-                assertThat(shown.token()).isEqualTo(holder.token() * 1024);
+                assertThat(shown.token()).contains(holder.token());
                 assertThat(shown.origin().orElseThrow().pid()).isEqualTo(42);
                 assertThat(shown.timeLeft().orElseThrow()).isBetween(Duration.ofSeconds(20), TestClient.TTL);
             });
@@ -507,6 +515,7 @@ class ScriptsTest extends RedisTest {
                     .singleElement()
                     .satisfies(shown -> {
                         assertThat(shown.origin()).isEmpty();
+                        assertThat(shown.token()).isEmpty();
                         assertThat(shown.timeLeft()).isPresent();
                     });
         }
@@ -518,12 +527,56 @@ class ScriptsTest extends RedisTest {
             client.grant(name + "/b");
             client.grant(name());
 
-            assertThat(client.store.views(name + "/", client.soon()))
-                    .extracting(LockView::name)
-                    .containsExactlyInAnyOrder(odd, name + "/b");
-            assertThat(client.store.views(odd, client.soon()))
-                    .extracting(LockView::name)
-                    .containsExactly(odd);
+            assertThat(listed(name + "/", 100)).containsExactlyInAnyOrder(odd, name + "/b");
+            assertThat(listed(odd, 100)).containsExactly(odd);
+        }
+
+        @ParameterizedTest
+        @ValueSource(ints = {1, 3, 7, 1000})
+        void listsEveryLockOnceInPagesOfAnySize(int limit) {
+            Set<String> names = new TreeSet<>();
+            for (int i = 0; i < 25; i++) {
+                names.add(name + "/held-" + i);
+            }
+            names.forEach(client::grant);
+            enqueue(client.ticket(name + "/held-3"));
+            String waitedFor = name + "/waited-for";
+            client.grant(waitedFor);
+            enqueue(client.ticket(waitedFor));
+            // The lock is free as long as nobody looks: its holder's key is gone.
+            redis.del(keys(waitedFor).lock());
+            names.add(waitedFor);
+            client.release(client.grant(name + "/free"));
+
+            assertThat(listed(name + "/", limit)).containsExactlyInAnyOrderElementsOf(names);
+        }
+
+        @Test
+        void aPageCostsNoMoreThanItShows() {
+            for (int i = 0; i < 300; i++) {
+                client.grant(name + "/" + i);
+            }
+            client.store.views(name + "/", Optional.empty(), 10, client.soon());
+            long before = calls("evalsha");
+
+            assertThat(client.store
+                            .views(name + "/", Optional.empty(), 10, client.soon())
+                            .locks())
+                    .hasSize(10);
+
+            assertThat(calls("evalsha") - before).isEqualTo(10);
+        }
+
+        private List<String> listed(String prefix, int limit) {
+            List<String> names = new ArrayList<>();
+            Optional<String> after = Optional.empty();
+            do {
+                Page page = client.store.views(prefix, after, limit, client.soon());
+                assertThat(page.locks()).hasSizeLessThanOrEqualTo(limit);
+                page.locks().forEach(view -> names.add(view.name()));
+                after = page.next();
+            } while (after.isPresent());
+            return names;
         }
     }
 }

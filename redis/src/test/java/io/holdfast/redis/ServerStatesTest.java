@@ -12,23 +12,18 @@ import io.holdfast.ReleaseResult;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.UnknownOutcomeException;
 import io.holdfast.Waiting;
+import io.holdfast.redis.TestClient.TestTicket;
+import io.holdfast.redis.TestClient.Told;
 import io.holdfast.servers.RedisCluster;
 import io.holdfast.servers.RedisReplicaSet;
 import io.holdfast.servers.RedisServer;
 import io.holdfast.servers.RedisServer.Fsync;
-import io.holdfast.spi.Answer;
-import io.holdfast.spi.Grant;
-import io.holdfast.spi.RenewalAnswer;
-import io.holdfast.spi.Ticket;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.time.Duration;
 import java.util.List;
-import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
 import java.util.logging.Handler;
 import java.util.logging.LogRecord;
@@ -76,8 +71,8 @@ class ServerStatesTest extends RedisTest {
     void aFullServerRefusesNewLocksAndStillRenewsAndReleases() {
         RedisServer full = running(RedisServer.builder().maxMemory("1gb", "noeviction"));
         TestClient client = client(full.uri());
-        Grant held = client.grant(name);
-        TestClient.Place waiting = client.enqueue(name);
+        TestTicket held = client.grant(name);
+        TestTicket waiting = client.enqueue(name);
         try (RedisClient redis = RedisClient.create("127.0.0.1", full.port())) {
             // Filling it up would not do: buffers of connections are freed a moment later, and there is room again.
             command(redis, "CONFIG", "SET", "maxmemory", "1");
@@ -88,10 +83,10 @@ class ServerStatesTest extends RedisTest {
             assertThatThrownBy(() -> client.enqueue(name()))
                     .isInstanceOf(StoreUnavailableException.class)
                     .hasMessageContaining("out of memory");
-            assertThat(client.renew(held)).isInstanceOf(RenewalAnswer.Extended.class);
-            assertThat(client.renew((Ticket) waiting.ticket())).isInstanceOf(RenewalAnswer.Extended.class);
+            assertThat(client.renew(held)).isEqualTo(Told.KEPT);
+            assertThat(client.renew(waiting)).isEqualTo(Told.KEPT);
             client.release(held);
-            await().until(waiting.heard()::isGranted);
+            await().until(waiting::isGranted);
         }
     }
 
@@ -111,7 +106,7 @@ class ServerStatesTest extends RedisTest {
             @Override
             public void close() {}
         };
-        Logger logger = Logger.getLogger(Census.class.getName());
+        Logger logger = Logger.getLogger(EvictionWarning.class.getName());
         logger.addHandler(handler);
         try {
             holdfast(evicting.uri()).lock(name).acquire().close();
@@ -121,15 +116,6 @@ class ServerStatesTest extends RedisTest {
         } finally {
             logger.removeHandler(handler);
         }
-    }
-
-    @Test
-    void aLookAtTheSettingsThatCannotBeTakenCostsNobodyTheLock() {
-        ExecutorService over = Executors.newSingleThreadExecutor();
-        over.shutdown();
-        TestClient client = closing(new TestClient(server.uri(), over), TestClient::close);
-
-        assertThat(client.attempt(name)).isInstanceOf(Answer.Granted.class);
     }
 
     @Test
@@ -222,6 +208,33 @@ class ServerStatesTest extends RedisTest {
                 StoreUnavailableException.class,
                 name,
                 "holds something else");
+    }
+
+    @Test
+    void aPingConnectsAndFindsAServerThatWasRestarted() {
+        RedisServer restarted = running(RedisServer.builder());
+        TestClient client = client(restarted.uri());
+        client.store.ping(client.soon());
+
+        restarted.kill();
+        isTimely(
+                Duration.ofSeconds(2),
+                () -> client.store.ping(client.soon()),
+                StoreUnavailableException.class,
+                "cannot connect to 127.0.0.1:" + restarted.port());
+        restarted.restart();
+
+        client.store.ping(client.soon());
+    }
+
+    @Test
+    void aPingSaysThatTheServerRefusesThePassword() {
+        RedisServer closed = running(RedisServer.builder().password("right"));
+        TestClient client = client("redis://:wrong@127.0.0.1:" + closed.port());
+
+        assertThatThrownBy(() -> client.store.ping(client.soon()))
+                .isInstanceOf(StoreUnavailableException.class)
+                .hasMessageContaining("password");
     }
 
     @Test
@@ -368,8 +381,8 @@ class ServerStatesTest extends RedisTest {
     void anAppendOnlyFileKeepsLockQueueAndCounterOverAKill(Fsync fsync) {
         RedisServer durable = running(RedisServer.builder().appendOnly(fsync));
         TestClient client = client(durable.uri());
-        Grant held = client.grant(name);
-        TestClient.Place waiting = client.enqueue(name);
+        TestTicket held = client.grant(name);
+        TestTicket waiting = client.enqueue(name);
         // So that the clock alone would not make the next token larger.
         long ahead = System.currentTimeMillis() * 1000 + Duration.ofHours(1).toNanos() / 1000;
         client.store.raise(name, ahead, client.soon());
@@ -381,25 +394,25 @@ class ServerStatesTest extends RedisTest {
         durable.kill();
         durable.restart();
 
-        assertThat(client.attempt(name)).isInstanceOf(Answer.Refused.class);
+        assertThat(client.attempt(name)).isPresent();
         assertThat(client.store.view(name, client.soon()).waiters()).hasSize(1);
-        assertThat(client.renew(held)).isInstanceOf(RenewalAnswer.Extended.class);
+        assertThat(client.renew(held)).isEqualTo(Told.KEPT);
         client.release(held);
-        await().until(waiting.heard()::isGranted);
-        assertThat(Objects.requireNonNull(waiting.heard().grant).token()).isEqualTo(ahead + 1);
+        await().until(waiting::isGranted);
+        assertThat(waiting.token()).isEqualTo(ahead + 1);
     }
 
     @Test
     void withoutPersistenceARestartForgetsLocksButTokensStillGrow() {
         RedisServer forgetful = running(RedisServer.builder());
         TestClient client = client(forgetful.uri());
-        Grant held = client.grant(name);
+        TestTicket held = client.grant(name);
 
         forgetful.kill();
         forgetful.restart();
-        Grant next = client.grant(name);
+        TestTicket next = client.grant(name);
 
         assertThat(next.token()).isGreaterThan(held.token());
-        assertThat(client.renew(held)).isInstanceOf(RenewalAnswer.Gone.class);
+        assertThat(client.renew(held)).isEqualTo(Told.GONE);
     }
 }

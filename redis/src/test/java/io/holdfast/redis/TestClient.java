@@ -1,93 +1,133 @@
 package io.holdfast.redis;
 
 import io.holdfast.Demand;
+import io.holdfast.LockException;
 import io.holdfast.LockView.Origin;
 import io.holdfast.LossReason;
-import io.holdfast.spi.Answer;
-import io.holdfast.spi.Claim;
 import io.holdfast.spi.Deadline;
-import io.holdfast.spi.Grant;
+import io.holdfast.spi.LockStore.Mode;
 import io.holdfast.spi.OwnerId;
+import io.holdfast.spi.Refusal;
 import io.holdfast.spi.ReleaseAnswer;
-import io.holdfast.spi.RenewalAnswer;
-import io.holdfast.spi.RenewalRequest;
-import io.holdfast.spi.Request;
 import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.StoreUri;
-import io.holdfast.spi.TicketListener;
+import io.holdfast.spi.Ticket;
 import io.holdfast.spi.TimeSource;
+import io.holdfast.spi.Validity;
 import io.holdfast.spi.Withdrawal;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.Optional;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
-import org.jspecify.annotations.Nullable;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /** One client of the store itself, without the engine: nothing is renewed or withdrawn unless a test says so. */
 final class TestClient implements AutoCloseable {
 
     static final Duration TTL = Duration.ofSeconds(30);
 
-    /** What a listener heard. */
-    static final class Heard implements TicketListener {
-        volatile @Nullable Grant grant;
-        volatile @Nullable String lost;
-        volatile int calls;
+    /** What a renewal told a ticket. */
+    enum Told {
+        KEPT,
+        GONE,
+        FAILING,
+        NOTHING
+    }
 
-        @Override
-        public synchronized void granted(Grant arrived) {
-            grant = arrived;
-            calls++;
+    /** A ticket, and how often its listener heard what. */
+    static final class TestTicket implements Ticket.Listener {
+        final AtomicInteger grants = new AtomicInteger();
+        final AtomicInteger kept = new AtomicInteger();
+        final AtomicInteger failures = new AtomicInteger();
+        final AtomicInteger ends = new AtomicInteger();
+        final AtomicInteger unwanted = new AtomicInteger();
+        private final Ticket ticket;
+
+        private TestTicket(String name, OwnerId owner, Demand demand, Duration ttl) {
+            Origin origin =
+                    new Origin("test", "host", 42, Thread.currentThread().getName());
+            Validity validity = new Validity(TimeSource.system(), Duration.ZERO);
+            ticket = new Ticket(name, owner, demand, ttl, origin, validity, this);
         }
 
-        @Override
-        public synchronized void lost(String reason) {
-            lost = reason;
-            calls++;
+        private TestTicket(TestTicket other) {
+            ticket = other.ticket.forNode(this);
+        }
+
+        /** The same owner asks again. */
+        TestTicket repeated() {
+            return new TestTicket(this);
+        }
+
+        Ticket ticket() {
+            return ticket;
+        }
+
+        OwnerId owner() {
+            return ticket.owner();
+        }
+
+        long token() {
+            return ticket.storeToken();
         }
 
         boolean isGranted() {
-            return grant != null;
-        }
-    }
-
-    /** A request with whatever it heard. */
-    record Place(Request request, Heard heard, Answer answer) {
-        Claim ticket() {
-            return ((Answer.Queued) answer).ticket();
+            return grants.get() > 0;
         }
 
-        boolean isQueued() {
-            return answer instanceof Answer.Queued;
+        /** Whether the store has answered that it waits, whatever came after. */
+        boolean hasQueued() {
+            return kept.get() > 0;
+        }
+
+        /** How often it heard of a grant or of its end. */
+        int news() {
+            return grants.get() + ends.get() + unwanted.get();
+        }
+
+        boolean isLost(LossReason reason) {
+            return ticket.ending().map(Ticket.Ending::reason).equals(Optional.of(reason));
+        }
+
+        @Override
+        public void granted() {
+            grants.incrementAndGet();
+        }
+
+        @Override
+        public void kept() {
+            kept.incrementAndGet();
+        }
+
+        @Override
+        public void failing(LockException cause) {
+            failures.incrementAndGet();
+        }
+
+        @Override
+        public void ended(Ticket.Ending why) {
+            ends.incrementAndGet();
+        }
+
+        @Override
+        public void unwanted() {
+            unwanted.incrementAndGet();
         }
     }
 
     private final OwnerId.Source owners = new OwnerId.Source();
     private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor(TestClient::daemon);
-    private final ExecutorService background;
+    private final ExecutorService background = Executors.newCachedThreadPool(TestClient::daemon);
     private final TimeSource time = TimeSource.system();
-    final Map<OwnerId, LossReason> losses = new ConcurrentHashMap<>();
     final RedisStore store;
 
     TestClient(String uri) {
-        this(uri, Executors.newCachedThreadPool(TestClient::daemon));
-    }
-
-    TestClient(String uri, ExecutorService background) {
-        this.background = background;
-        StoreContext context = new StoreContext(
-                owners.client(),
-                "test",
-                time,
-                this::at,
-                background,
-                (owner, reason, detail) -> losses.put(owner, reason));
+        StoreContext context = new StoreContext(owners.client(), "test", time, this::at, background);
         store = (RedisStore) new RedisStores().store(StoreUri.parse(uri)).open(context);
     }
 
@@ -118,47 +158,80 @@ final class TestClient implements AutoCloseable {
         return Deadline.after(time, wait);
     }
 
-    Request request(String name, Demand demand, Duration ttl) {
-        Origin origin = new Origin("test", "host", 42, Thread.currentThread().getName());
-        return new Request(name, owners.next(), demand, ttl, origin);
+    TestTicket ticket(String name, Demand demand, Duration ttl) {
+        return new TestTicket(name, owners.next(), demand, ttl);
     }
 
-    Request request(String name) {
-        return request(name, Demand.exclusive(), TTL);
+    TestTicket ticket(String name) {
+        return ticket(name, Demand.exclusive(), TTL);
     }
 
-    Answer attempt(String name) {
-        return store.attempt(request(name), soon());
+    /** With a listener of the test's own. */
+    Ticket ticket(String name, Ticket.Listener listener) {
+        return ticket(name).ticket.forNode(listener);
     }
 
-    Grant grant(String name) {
-        return grant(request(name));
+    Optional<Refusal> attempt(String name) {
+        return attempt(ticket(name));
     }
 
-    Grant grant(Request request) {
-        return ((Answer.Granted) store.attempt(request, soon())).grant();
+    Optional<Refusal> attempt(TestTicket ticket) {
+        return store.request(ticket.ticket, Mode.TRY, soon());
     }
 
-    Place enqueue(String name) {
-        return enqueue(request(name));
+    TestTicket grant(String name) {
+        return grant(ticket(name));
     }
 
-    Place enqueue(Request request) {
-        Heard heard = new Heard();
-        return new Place(request, heard, store.enqueue(request, heard, soon()));
+    TestTicket grant(TestTicket ticket) {
+        Optional<Refusal> refusal = attempt(ticket);
+        if (refusal.isPresent() || !ticket.isGranted()) {
+            throw new AssertionError("not granted: " + ticket.ticket + ", " + refusal);
+        }
+        return ticket;
     }
 
-    ReleaseAnswer release(Grant grant) {
-        return store.release(grant, Duration.ZERO, soon());
+    TestTicket enqueue(String name) {
+        return enqueue(ticket(name));
     }
 
-    RenewalAnswer renew(Claim claim) {
-        return store.renew(List.of(new RenewalRequest(claim, claim.request().ttl())), soon())
-                .get(0);
+    TestTicket enqueue(TestTicket ticket) {
+        Optional<Refusal> refusal = enqueue(ticket, soon());
+        if (refusal.isPresent()) {
+            throw new AssertionError("neither granted nor queued: " + refusal);
+        }
+        return ticket;
     }
 
-    Withdrawal withdraw(Request request) {
-        return store.withdraw(request, soon());
+    Optional<Refusal> enqueue(TestTicket ticket, Deadline deadline) {
+        return store.request(ticket.ticket, Mode.QUEUE, deadline);
+    }
+
+    ReleaseAnswer release(TestTicket ticket) {
+        return release(ticket, Duration.ZERO);
+    }
+
+    ReleaseAnswer release(TestTicket ticket, Duration linger) {
+        ticket.ticket.end();
+        return store.release(ticket.ticket, linger, soon());
+    }
+
+    Told renew(TestTicket ticket) {
+        int keptBefore = ticket.kept.get() + ticket.grants.get();
+        int failuresBefore = ticket.failures.get();
+        store.renew(List.of(ticket.ticket), soon());
+        if (ticket.isLost(LossReason.GONE)) {
+            return Told.GONE;
+        }
+        if (ticket.failures.get() > failuresBefore) {
+            return Told.FAILING;
+        }
+        return ticket.kept.get() + ticket.grants.get() > keptBefore ? Told.KEPT : Told.NOTHING;
+    }
+
+    Withdrawal withdraw(TestTicket ticket) {
+        ticket.ticket.end();
+        return store.withdraw(ticket.ticket, soon());
     }
 
     @Override

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.within;
 import static org.assertj.core.api.InstanceOfAssertFactories.LIST;
 
+import io.holdfast.redis.script.LockKeys;
+import io.holdfast.redis.script.Script;
 import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
@@ -29,7 +31,7 @@ class UsualCasesTest extends RedisTest {
 
     private static final int STEPS = 1000;
     private static final int OWNERS = 14;
-    /** More than that many in line, and it is left to those in front to watch the holder. */
+    /** More than that many in the queue, and it is left to those in front to watch the holder. */
     private static final int WATCHERS = 8;
 
     private static final List<String> HEARD = List.of("usual:one", "usual:two");
@@ -94,7 +96,7 @@ class UsualCasesTest extends RedisTest {
         for (int i = 0; i < STEPS; i++) {
             Step step = Step.random(random, holder(whole));
             history.add(step.toString());
-            List<String> before = line(whole);
+            List<String> before = queue(whole);
             Map<String, Long> tokens = tokens(whole);
             long minted = counter(whole);
             boolean farBehind = redis.zcard(whole.queue()) >= WATCHERS;
@@ -124,13 +126,13 @@ class UsualCasesTest extends RedisTest {
                                     fresh -> assertThat(fresh)
                                             .isGreaterThan(minted)
                                             .isLessThanOrEqualTo(counter(whole))));
-            if (line(whole).size() > before.size()) {
+            if (queue(whole).size() > before.size()) {
                 queued++;
-            } else if (step.script == Script.RELEASE && line(whole).size() < before.size()) {
+            } else if (step.script == Script.RELEASE && queue(whole).size() < before.size()) {
                 handedOn++;
             }
         }
-        assertThat(queued).as("places taken").isGreaterThan(STEPS / 10);
+        assertThat(queued).as("tickets queued").isGreaterThan(STEPS / 10);
         assertThat(handedOn).as("locks handed on").isGreaterThan(STEPS / 20);
         assertThat(said(whole)).isNotEmpty().isEqualTo(said(plain));
     }
@@ -176,7 +178,7 @@ class UsualCasesTest extends RedisTest {
     }
 
     /** Without tickets that have lapsed: those go when somebody looks, or with their key. */
-    private static List<String> line(LockKeys keys) {
+    private static List<String> queue(LockKeys keys) {
         return redis.zrange(keys.queue(), 0, -1).stream()
                 .filter(owner -> {
                     String ticket = redis.hget(keys.tickets(), owner);
@@ -227,13 +229,13 @@ class UsualCasesTest extends RedisTest {
         holders.replaceAll((owner, packed) ->
                 halfHoursLeft(packed) + " " + String.join(" ", select(packed.split(" ", 9), 2, 3, 4, 5, 7, 8)));
         Map<String, String> tickets = new TreeMap<>();
-        for (String owner : line(keys)) {
+        for (String owner : queue(keys)) {
             String packed = redis.hget(keys.tickets(), owner);
             tickets.put(
                     owner,
                     halfHoursLeft(packed) + " " + String.join(" ", select(packed.split(" ", 8), 1, 2, 3, 4, 6, 7)));
         }
-        return "held by " + holders + " for " + left(keys.lock()) + ", in line " + line(keys) + " with " + tickets
+        return "held by " + holders + " for " + left(keys.lock()) + ", in the queue " + queue(keys) + " with " + tickets
                 + " for " + left(keys.queue()) + " and " + left(keys.tickets());
     }
 

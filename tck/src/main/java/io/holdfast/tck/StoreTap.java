@@ -346,7 +346,7 @@ public final class StoreTap implements StoreFactory {
         Object passStraight() throws Throwable {
             Object answer = invoke(store, method, arguments);
             answered();
-            tapped.forEach(ticket -> ticket.catchUp(operation));
+            tapped.forEach(TappedTicket::catchUp);
             return answer;
         }
 
@@ -359,7 +359,7 @@ public final class StoreTap implements StoreFactory {
                 return answer;
             } finally {
                 for (TappedTicket ticket : tapped) {
-                    ticket.settleAnswer(operation, arrives);
+                    ticket.settleAnswer(arrives);
                 }
             }
         }

@@ -1,13 +1,11 @@
 package io.holdfast.tck;
 
-import io.holdfast.Demand;
 import io.holdfast.LockException;
 import io.holdfast.spi.Ticket;
 import io.holdfast.spi.Ticket.State;
 import io.holdfast.spi.TimeSource;
 import io.holdfast.spi.Tokens;
 import io.holdfast.spi.Validity;
-import io.holdfast.tck.StoreTap.Operation;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -124,7 +122,7 @@ final class TappedTicket implements Ticket.Listener {
     }
 
     /** The answer reaches the engine, or is lost. */
-    void settleAnswer(Operation operation, boolean arrives) {
+    void settleAnswer(boolean arrives) {
         List<Report> reports;
         synchronized (this) {
             reports = List.copyOf(answer);
@@ -132,17 +130,14 @@ final class TappedTicket implements Ticket.Listener {
         }
         if (arrives) {
             reports.forEach(tap::pass);
-            catchUp(operation);
+            catchUp();
         }
     }
 
     /** Tells the engine's ticket what the store has told its own, but for what was told already. */
-    void catchUp(Operation operation) {
+    void catchUp() {
         if (engines.state() == State.ENDED) {
             return;
-        }
-        if (operation == Operation.DOWNGRADE && stores.demand() instanceof Demand.Shared) {
-            tap.pass(new Report.Downgraded(engines));
         }
         if (stores.state() == State.HELD && engines.state() == State.WAITING) {
             tap.pass(grant());
@@ -176,6 +171,11 @@ final class TappedTicket implements Ticket.Listener {
         } else {
             report(new Report.Extended(engines, stores.givenTtl(), stores.baseNanos()));
         }
+    }
+
+    @Override
+    public void downgraded() {
+        report(new Report.Downgraded(engines));
     }
 
     @Override

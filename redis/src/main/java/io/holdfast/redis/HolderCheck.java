@@ -1,0 +1,90 @@
+package io.holdfast.redis;
+
+import io.holdfast.spi.StoreContext;
+import io.holdfast.spi.Ticket;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * When a waiting ticket asks whether its holder is still there: at the holder's deadline, as the server last told it. Attached
+ * to the ticket. Thread-safe.
+ *
+ * <p>Answers may overtake each other and messages: a newer answer moves the time either way; what may be older than something
+ * we know only makes it earlier.
+ */
+final class HolderCheck {
+
+    private record Planned(long atNanos, StoreContext.Alarm alarm) {}
+
+    private final StoreContext context;
+    private final Runnable check;
+    private boolean cancelled;
+    private @Nullable Planned planned;
+    private @Nullable Long knownSinceNanos;
+
+    /** @param check runs in the background */
+    HolderCheck(StoreContext context, Runnable check) {
+        this.context = context;
+        this.check = check;
+    }
+
+    static Optional<HolderCheck> of(Ticket ticket) {
+        return ticket.handle(HolderCheck.class);
+    }
+
+    /** Checks then, and not when it was said before, unless we know something from after the request was sent. */
+    synchronized void planAsAnswered(long sentNanos, long atNanos) {
+        boolean mayBeOlder = knownSinceNanos != null && knownSinceNanos - sentNanos > 0;
+        if (!mayBeOlder) {
+            knownSinceNanos = sentNanos;
+        }
+        if (!(mayBeOlder && isPlannedBefore(atNanos))) {
+            plan(atNanos);
+        }
+    }
+
+    /** Checks then at the latest: a message may be older than an answer we have, so it does not put a check off. */
+    synchronized void planAsTold(long heardNanos, long atNanos) {
+        knownSinceNanos = heardNanos;
+        if (!isPlannedBefore(atNanos)) {
+            plan(atNanos);
+        }
+    }
+
+    /** For good: the ticket waits no longer. */
+    synchronized void cancel() {
+        cancelled = true;
+        clear();
+    }
+
+    private boolean isPlannedBefore(long nanos) {
+        return planned != null && planned.atNanos - nanos < 0;
+    }
+
+    private void plan(long atNanos) {
+        if (!cancelled) {
+            clear();
+            StoreContext.Alarm alarm =
+                    context.timer().at(atNanos, () -> context.background().execute(() -> goOff(atNanos)));
+            planned = new Planned(atNanos, alarm);
+        }
+    }
+
+    private void clear() {
+        if (planned != null) {
+            planned.alarm.cancel();
+            planned = null;
+        }
+    }
+
+    private void goOff(long atNanos) {
+        forgetPlan(atNanos);
+        check.run();
+    }
+
+    private synchronized void forgetPlan(long atNanos) {
+        if (planned != null && planned.atNanos == atNanos) {
+            planned = null;
+        }
+    }
+}

@@ -1,0 +1,208 @@
+package io.holdfast.redis.channel;
+
+import io.holdfast.redis.server.Node;
+import io.holdfast.redis.server.Replies;
+import io.holdfast.spi.Deadline;
+import io.holdfast.spi.StoreContext;
+import java.io.IOException;
+import java.time.Duration;
+import java.util.List;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import redis.clients.jedis.Connection;
+import redis.clients.jedis.Protocol.Command;
+import redis.clients.jedis.exceptions.JedisException;
+
+/**
+ * Listens on this client's own channel of one server, on one thread, and subscribes again whenever the connection breaks.
+ *
+ * <p>Messages may be lost, so after every subscription {@code subscribed} is called to look at what happened meanwhile.
+ */
+final class Subscriber implements AutoCloseable {
+
+    private static final System.Logger LOG = System.getLogger(Subscriber.class.getName());
+
+    /** How often a silent connection is asked for a sign of life. */
+    private static final Duration PING_EVERY = Duration.ofSeconds(5);
+    /** Heartbeats make up for a subscription that is dead without showing it, so this need not be short. */
+    private static final Duration SILENCE = Duration.ofSeconds(15);
+
+    private static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(5);
+    private static final Duration FIRST_PAUSE = Duration.ofMillis(20);
+    private static final Duration LONGEST_PAUSE = Duration.ofSeconds(1);
+    /** How long a subscription under way is worth waiting for: it takes milliseconds, unless something is wrong. */
+    private static final Duration WORTH_WAITING = Duration.ofSeconds(1);
+
+    private final StoreContext context;
+    private final Function<Deadline, Node> server;
+    private final Consumer<Node> failed;
+    private final Function<Connection, String> channel;
+    private final Runnable subscribed;
+    private final Consumer<String> receiver;
+    private final SubscriptionState state;
+    private final Thread thread;
+    private volatile @Nullable Connection open;
+    private volatile StoreContext.@Nullable Alarm ping;
+
+    /**
+     * @param role what the thread is called for
+     * @param server finds the server, whenever it is subscribed to
+     * @param failed is told of a server to which the connection broke
+     * @param channel asks a server for the name of this client's channel there
+     * @param subscribed runs after every confirmed subscription
+     * @param receiver gets the messages
+     */
+    Subscriber(
+            StoreContext context,
+            String role,
+            Function<Deadline, Node> server,
+            Consumer<Node> failed,
+            Function<Connection, String> channel,
+            Runnable subscribed,
+            Consumer<String> receiver) {
+        this.context = context;
+        this.server = server;
+        this.failed = failed;
+        this.channel = channel;
+        this.subscribed = subscribed;
+        this.receiver = receiver;
+        this.state = new SubscriptionState(context.time(), WORTH_WAITING);
+        this.thread = new Thread(this::run, "holdfast-" + context.clientName() + "-" + role);
+        thread.setDaemon(true);
+    }
+
+    void start() {
+        thread.start();
+    }
+
+    SubscriptionState state() {
+        return state;
+    }
+
+    @Override
+    public void close() {
+        state.end();
+        thread.interrupt();
+        cancelPing();
+        disconnect();
+    }
+
+    private void run() {
+        Duration pause = FIRST_PAUSE;
+        while (!state.isEnded()) {
+            long confirmedBefore = state.confirmations();
+            boolean inTrouble = false;
+            Node node = null;
+            try {
+                node = server.apply(Deadline.after(context.time(), CONNECT_TIMEOUT));
+                listen(node);
+            } catch (RuntimeException | Error e) {
+                // Of whatever kind: a client that no longer listens would lose every grant announced to it.
+                inTrouble = e instanceof Error;
+                report(node, e);
+            }
+            // Only a server that cannot be heard at all is left alone for longer: who does not listen is passed over.
+            boolean confirmed = state.confirmations() > confirmedBefore;
+            pause = confirmed && !inTrouble ? FIRST_PAUSE : min(pause.multipliedBy(2), LONGEST_PAUSE);
+            rest(pause);
+        }
+    }
+
+    private void report(@Nullable Node node, Throwable trouble) {
+        if (!state.isEnded()) {
+            System.Logger.Level level =
+                    trouble instanceof Error ? System.Logger.Level.WARNING : System.Logger.Level.DEBUG;
+            LOG.log(level, "a subscription broke; subscribing again", trouble);
+            if (node != null) {
+                failed.accept(node);
+            }
+        }
+    }
+
+    private void rest(Duration pause) {
+        long until = context.time().nanoTime() + pause.toNanos();
+        while (!state.isEnded() && until - context.time().nanoTime() > 0) {
+            context.time().parkUntil(this, until);
+            // An interrupt is how close() hurries us; nobody else sends one.
+            Thread.interrupted();
+        }
+    }
+
+    private void listen(Node node) {
+        Node.LentConnection lent = node.open(Deadline.after(context.time(), CONNECT_TIMEOUT));
+        Connection connection = lent.connection();
+        open = connection;
+        try {
+            if (state.isEnded()) {
+                return;
+            }
+            connection.setSoTimeout((int) SILENCE.toMillis());
+            connection.sendCommand(Command.SUBSCRIBE, channel.apply(connection));
+            Object reply = connection.getOne();
+            schedulePing(connection);
+            while (!state.isEnded()) {
+                handle(reply);
+                reply = connection.getUnflushedObject();
+            }
+        } finally {
+            state.lose();
+            cancelPing();
+            open = null;
+            node.drop(lent);
+        }
+    }
+
+    private void handle(Object reply) {
+        if (reply instanceof List<?> parts && parts.size() == 3) {
+            String kind = Replies.text(parts.get(0));
+            if (kind.equals("message")) {
+                receiver.accept(Replies.text(parts.get(2)));
+            } else if (kind.equals("subscribe")) {
+                state.confirm();
+                subscribed.run();
+            }
+        }
+    }
+
+    private void schedulePing(Connection connection) {
+        long at = context.time().nanoTime() + PING_EVERY.toNanos();
+        ping = context.timer().at(at, () -> context.background().execute(() -> ping(connection)));
+    }
+
+    /** Only this task writes on a subscribed connection; the answer is one more reply for the listener to skip. */
+    private void ping(Connection connection) {
+        if (!state.isEnded() && open == connection) {
+            try {
+                connection.sendCommand(Command.PING);
+                // Flushes, and reads nothing: that is the listener's part.
+                connection.getMany(0);
+                schedulePing(connection);
+            } catch (JedisException e) {
+                // The listener sees it too.
+            }
+        }
+    }
+
+    private void cancelPing() {
+        StoreContext.Alarm alarm = ping;
+        if (alarm != null) {
+            alarm.cancel();
+        }
+    }
+
+    private void disconnect() {
+        Connection connection = open;
+        if (connection != null) {
+            try {
+                connection.forceDisconnect();
+            } catch (IOException | JedisException e) {
+                // Broken is what it should be.
+            }
+        }
+    }
+
+    private static Duration min(Duration a, Duration b) {
+        return a.compareTo(b) < 0 ? a : b;
+    }
+}

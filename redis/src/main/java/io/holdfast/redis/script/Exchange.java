@@ -1,0 +1,108 @@
+package io.holdfast.redis.script;
+
+import io.holdfast.redis.server.DeadlineSockets;
+import io.holdfast.spi.Deadline;
+import io.holdfast.spi.StoreContext;
+import java.io.IOException;
+import java.util.List;
+import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
+import redis.clients.jedis.CommandArguments;
+import redis.clients.jedis.Connection;
+import redis.clients.jedis.Protocol.Command;
+import redis.clients.jedis.exceptions.JedisException;
+
+/** Sends scripts over one connection and reads their replies, by a deadline. Thread-safe. */
+final class Exchange {
+
+    /** A write this large may fill the socket's buffers, and a blocked write knows no timeout. */
+    private static final int LARGE = 200;
+
+    /**
+     * What came back.
+     *
+     * @param values one per call, errors among them
+     * @param baseNanos just before anything was sent
+     * @param replicas how many have what was written; 0 if not asked
+     */
+    record Replies(List<Object> values, long baseNanos, long replicas) {}
+
+    private final StoreContext context;
+    private final int replicas;
+
+    Exchange(StoreContext context, int replicas) {
+        this.context = context;
+        this.replicas = replicas;
+    }
+
+    /** Of one script in as few bytes as can be: a server that does not know it gets its text. */
+    Replies run(Connection connection, ScriptCall call, boolean asking, Deadline deadline) {
+        Replies replies = send(connection, List.of(call), ScriptCall::byHash, asking, deadline);
+        if (replies.values.get(0) instanceof Exception unknown
+                && String.valueOf(unknown.getMessage()).startsWith("NOSCRIPT")) {
+            return send(connection, List.of(call), ScriptCall::byText, asking, deadline);
+        }
+        return replies;
+    }
+
+    /** Of several in one go. */
+    Replies runAll(Connection connection, List<ScriptCall> calls, Deadline deadline) {
+        return send(connection, calls, ScriptCall::byHash, false, deadline);
+    }
+
+    private Replies send(
+            Connection connection,
+            List<ScriptCall> calls,
+            Function<ScriptCall, CommandArguments> command,
+            boolean asking,
+            Deadline deadline) {
+        StoreContext.@Nullable Alarm guard = isLarge(calls) ? breakAt(deadline, connection) : null;
+        try {
+            connection.setSoTimeout(DeadlineSockets.millisLeft(deadline));
+            boolean waits = replicas > 0 && calls.get(0).script() != Script.VIEW;
+            long baseNanos = context.time().nanoTime();
+            if (asking) {
+                connection.sendCommand(Command.ASKING);
+            }
+            calls.forEach(call -> connection.sendCommand(command.apply(call)));
+            if (waits) {
+                connection.sendCommand(waitForReplicas(deadline));
+            }
+            int first = asking ? 1 : 0;
+            List<Object> all = connection.getMany(first + calls.size() + (waits ? 1 : 0));
+            long confirmed = waits && all.get(all.size() - 1) instanceof Long count ? count : 0;
+            return new Replies(all.subList(first, first + calls.size()), baseNanos, confirmed);
+        } finally {
+            if (guard != null) {
+                guard.cancel();
+            }
+        }
+    }
+
+    private static boolean isLarge(List<ScriptCall> calls) {
+        int size = 0;
+        for (ScriptCall call : calls) {
+            size += call.size();
+        }
+        return size >= LARGE;
+    }
+
+    /** Waits half of what is left, so that its answer is still in time. */
+    private CommandArguments waitForReplicas(Deadline deadline) {
+        return new CommandArguments(Command.WAIT)
+                .add(replicas)
+                .add(Math.max(1, DeadlineSockets.millisLeft(deadline) / 2));
+    }
+
+    private StoreContext.Alarm breakAt(Deadline deadline, Connection connection) {
+        return context.timer().at(deadline.atNanos(), () -> context.background().execute(() -> disconnect(connection)));
+    }
+
+    private static void disconnect(Connection connection) {
+        try {
+            connection.forceDisconnect();
+        } catch (IOException | JedisException e) {
+            // Broken is what it should be.
+        }
+    }
+}

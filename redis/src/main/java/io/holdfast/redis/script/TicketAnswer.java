@@ -1,0 +1,43 @@
+package io.holdfast.redis.script;
+
+import io.holdfast.redis.server.Replies;
+import java.time.Duration;
+import java.util.List;
+import java.util.Locale;
+import java.util.Optional;
+
+/**
+ * What a script says of one ticket. Immutable.
+ *
+ * @param detail what the kind says it is
+ */
+public record TicketAnswer(Kind kind, Optional<String> detail) {
+
+    /** What became of it. */
+    public enum Kind {
+        /** The detail is the token. */
+        HELD,
+        /** The detail is the time after which it should ask whether the holder is still there, if that is its part. */
+        WAITING,
+        /** The detail is the time until a holder may be gone. */
+        REFUSED,
+        GONE,
+        /** The detail is the reason. */
+        FAILED
+    }
+
+    static TicketAnswer of(Object reply) {
+        List<?> parts = (List<?>) reply;
+        return new TicketAnswer(
+                Kind.valueOf(Replies.text(parts.get(0)).toUpperCase(Locale.ROOT)),
+                parts.size() > 1 ? Optional.of(Replies.text(parts.get(1))) : Optional.empty());
+    }
+
+    public long token() {
+        return Long.parseLong(detail.orElseThrow());
+    }
+
+    public Optional<Duration> time() {
+        return detail.map(Long::parseLong).map(Micros::duration);
+    }
+}

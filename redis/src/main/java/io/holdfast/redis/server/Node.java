@@ -1,0 +1,49 @@
+package io.holdfast.redis.server;
+
+import io.holdfast.spi.Deadline;
+import redis.clients.jedis.Connection;
+
+/** One server, and the connections to it that requests share. Thread-safe. */
+public interface Node extends AutoCloseable {
+
+    /** Who may have a connection when all shared ones are in use. */
+    enum Urgency {
+        /** Waits until one is given back. */
+        SHARED,
+        /** What keeps leases alive or ends them gets one more: it must not wait behind those who want a lock. */
+        EXTRA
+    }
+
+    /**
+     * A connection on loan.
+     *
+     * @param readTimeoutMillis what its owner had set; each request sets its own
+     */
+    record LentConnection(Connection connection, Urgency urgency, int readTimeoutMillis) {
+
+        public LentConnection(Connection connection, Urgency urgency) {
+            this(connection, urgency, connection.getSoTimeout());
+        }
+    }
+
+    /** Tells servers apart, for programs and for people. */
+    String id();
+
+    /** @throws redis.clients.jedis.exceptions.JedisException if there is none by the deadline: nothing was sent */
+    LentConnection borrow(Urgency urgency, Deadline deadline);
+
+    /** For one whose last reply was read in full. */
+    void giveBack(LentConnection lent);
+
+    /** For one that failed, or whose reply was not read. */
+    void drop(LentConnection lent);
+
+    /** Closes the idle connections: one broke, so the others probably did too. */
+    void closeIdle();
+
+    /** A connection of one's own, to be ended with {@link #drop}. */
+    LentConnection open(Deadline deadline);
+
+    @Override
+    void close();
+}
