@@ -1,9 +1,10 @@
 package io.holdfast.etcd;
 
 import io.grpc.Channel;
-import io.holdfast.etcd.EtcdSettings.Ending;
-import io.holdfast.etcd.EtcdSettings.Login;
-import io.holdfast.etcd.EtcdSettings.Tls;
+import io.holdfast.etcd.client.EtcdSettings;
+import io.holdfast.etcd.client.EtcdSettings.Ending;
+import io.holdfast.etcd.client.EtcdSettings.Login;
+import io.holdfast.etcd.client.EtcdSettings.Tls;
 import io.holdfast.spi.StoreFactory;
 import io.holdfast.spi.StoreProvider;
 import io.holdfast.spi.StoreUri;

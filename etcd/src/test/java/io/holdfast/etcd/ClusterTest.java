@@ -9,12 +9,9 @@ import io.holdfast.Holdfast;
 import io.holdfast.Lease;
 import io.holdfast.LockException;
 import io.holdfast.LockOptions;
-import io.holdfast.etcd.TestClient.Waiter;
+import io.holdfast.etcd.TestClient.Renewed;
 import io.holdfast.servers.EtcdCluster;
 import io.holdfast.servers.EtcdServer;
-import io.holdfast.spi.Answer;
-import io.holdfast.spi.Grant;
-import io.holdfast.spi.RenewalAnswer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -86,24 +83,24 @@ class ClusterTest {
                 .collect(Collectors.joining(",", "etcd://", "?timeout=3s"));
     }
 
-    private Grant grantToOne() {
-        return one.grant(one.request(name, Demand.exclusive(), TTL));
+    private TestTicket grantToOne() {
+        return one.grant(one.ticket(name, Demand.exclusive(), TTL));
     }
 
-    private Waiter enqueueTwo() {
-        return two.enqueue(two.request(name, Demand.exclusive(), TTL));
+    private TestTicket enqueueTwo() {
+        return two.enqueue(two.ticket(name, Demand.exclusive(), TTL));
     }
 
-    private void awaitRenewal(TestClient client, Grant grant) {
+    private void awaitRenewal(TestClient client, TestTicket grant) {
         await().atMost(PATIENCE)
                 .ignoreExceptions()
-                .untilAsserted(() -> assertThat(client.renew(grant)).isInstanceOf(RenewalAnswer.Extended.class));
+                .untilAsserted(() -> assertThat(client.renew(grant)).isEqualTo(Renewed.KEPT));
     }
 
     @Test
     void holdersAndWaitersOutliveTheMemberTheyTalkTo() {
-        Grant held = grantToOne();
-        Waiter waiter = enqueueTwo();
+        TestTicket held = grantToOne();
+        TestTicket waiter = enqueueTwo();
         // First in the address, so the one in use, and the leader too.
         cluster.leader().kill();
 
@@ -115,8 +112,8 @@ class ClusterTest {
 
     @Test
     void holdersAndWaitersOutliveALeaderThatHangs() {
-        Grant held = grantToOne();
-        Waiter waiter = enqueueTwo();
+        TestTicket held = grantToOne();
+        TestTicket waiter = enqueueTwo();
         EtcdServer hanging = cluster.leader();
         hanging.pause();
 
@@ -128,17 +125,17 @@ class ClusterTest {
         hanging.resume();
     }
 
-    private void awaitRenewalOrGrant(Waiter waiter) {
+    private void awaitRenewalOrGrant(TestTicket waiter) {
         await().atMost(PATIENCE).ignoreExceptions().until(() -> {
-            two.renew(waiter.ticket);
+            two.renew(waiter);
             return waiter.isGranted();
         });
     }
 
     @Test
     void aLeadershipThatMovesIsHardlyNoticed() {
-        Grant held = grantToOne();
-        Waiter waiter = enqueueTwo();
+        TestTicket held = grantToOne();
+        TestTicket waiter = enqueueTwo();
         EtcdServer old = cluster.leader();
         Etcdctl etcdctl = new Etcdctl(old.endpoint());
         String status = new Etcdctl(cluster.followers().get(0).endpoint()).run("endpoint", "status");
@@ -151,26 +148,23 @@ class ClusterTest {
 
     @Test
     void withoutAMajorityNothingIsGrantedAndAfterwardsAllGoesOn() {
-        Grant held = one.grant(name);
-        Waiter waiter = two.enqueue(name);
+        TestTicket held = one.grant(name);
+        TestTicket waiter = two.enqueue(name);
         List<EtcdServer> lost = cluster.followers();
         lost.forEach(EtcdServer::kill);
 
-        await().atMost(PATIENCE)
-                .untilAsserted(() -> assertThat(one.renew(held)).isNotInstanceOf(RenewalAnswer.Extended.class));
+        await().atMost(PATIENCE).untilAsserted(() -> assertThat(one.renew(held)).isNotEqualTo(Renewed.KEPT));
         assertThat(failureOf(() -> two.attempt(name + "-other"))).isInstanceOf(LockException.class);
         assertThat(waiter.isGranted()).isFalse();
 
         lost.forEach(EtcdServer::restart);
-        await().atMost(PATIENCE)
-                .ignoreExceptions()
-                .until(() -> one.attempt(name + "-afterwards") instanceof Answer.Granted);
+        await().atMost(PATIENCE).ignoreExceptions().until(() -> one.attempt(name + "-afterwards"));
         // The lease began anew with the new leader, so what was held may have been kept; if not, its client knows.
-        RenewalAnswer answer = one.renew(held);
-        if (answer instanceof RenewalAnswer.Extended) {
+        Renewed answer = one.renew(held);
+        if (answer == Renewed.KEPT) {
             one.release(held);
         }
-        await().atMost(PATIENCE).until(() -> waiter.grant.isDone() || waiter.loss.isDone());
+        await().atMost(PATIENCE).until(() -> waiter.isGranted() || waiter.isLost());
     }
 
     private static Throwable failureOf(Runnable action) {

@@ -7,6 +7,8 @@ import com.google.protobuf.ByteString;
 import io.holdfast.Demand;
 import io.holdfast.Holdfast;
 import io.holdfast.LockView.Origin;
+import io.holdfast.LockView.Standing;
+import io.holdfast.etcd.layout.TicketValue;
 import io.holdfast.spi.StoreUri;
 import java.time.Duration;
 import java.time.Instant;
@@ -55,20 +57,45 @@ class EtcdStoresTest {
     @Test
     void aTicketTellsWhoWroteItAndWhatItAsksFor() {
         for (Demand demand : List.of(Demand.exclusive(), Demand.shared(), Demand.permits(2, 5))) {
-            TicketNote note = new TicketNote(
-                    demand,
-                    "abc-1",
-                    Optional.of(new Origin("a client\n=%", "höst", 42, "main thread")),
-                    Optional.of(Instant.EPOCH.plus(Duration.ofDays(1))));
-            assertThat(TicketNote.of(note.toValue())).isEqualTo(note);
+            for (Standing standing : Standing.values()) {
+                TicketValue value = new TicketValue(
+                        demand,
+                        "abc-1",
+                        Optional.of(Instant.EPOCH.plus(Duration.ofDays(1))),
+                        Optional.of(new Origin("a client =%", "höst", 42, "main thread")),
+                        standing);
+                assertThat(TicketValue.read(value.write())).isEqualTo(value);
+            }
         }
     }
 
+    @Test
+    void aNameOverSeveralLinesDoesNotHideWhatATicketAsksFor() {
+        TicketValue value = new TicketValue(
+                Demand.shared(),
+                "abc-1",
+                Optional.of(Instant.EPOCH),
+                Optional.of(new Origin("a\nclient", "host\r\n", 42, "main\n\nthread")),
+                Standing.HELD);
+        TicketValue read = TicketValue.read(value.write());
+        assertThat(read.demand()).isEqualTo(Demand.shared());
+        assertThat(read.origin()).map(Origin::client).contains("a client");
+    }
+
     @ParameterizedTest
-    @ValueSource(strings = {"", "anything", "holdfast 1\ndemand=permits x y", "holdfast 1\ndemand=permits 3 2"})
+    @ValueSource(
+            strings = {
+                "",
+                "anything",
+                "holdfast 2\nshared\nowner\nno time\na | b | 1 | c",
+                "holdfast 2\npermits x y\nowner\n1970-01-01T00:00:00Z\na | b | 1 | c",
+                "holdfast 2\npermits 3 2\nowner\n1970-01-01T00:00:00Z\na | b | 1 | c",
+                "holdfast 1\nshared\nowner\n1970-01-01T00:00:00Z\na | b | 1 | c"
+            })
     void aValueThatIsNotOursIsAnExclusiveDemandOfSomebodyUnknown(String value) {
-        TicketNote note = TicketNote.of(ByteString.copyFromUtf8(value));
-        assertThat(note.demand()).isEqualTo(Demand.exclusive());
-        assertThat(note.origin()).isEmpty();
+        TicketValue read = TicketValue.read(ByteString.copyFromUtf8(value));
+        assertThat(read.demand()).isEqualTo(Demand.exclusive());
+        assertThat(read.origin()).isEmpty();
+        assertThat(read.isForeign()).isTrue();
     }
 }

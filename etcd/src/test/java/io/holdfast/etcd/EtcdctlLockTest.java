@@ -4,11 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.holdfast.Demand;
-import io.holdfast.etcd.TestClient.Waiter;
+import io.holdfast.etcd.TestClient.Renewed;
 import io.holdfast.servers.EtcdServer;
-import io.holdfast.spi.Answer;
-import io.holdfast.spi.Grant;
-import io.holdfast.spi.RenewalAnswer;
 import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
@@ -23,7 +20,7 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
-@DisplayName("In one line with etcdctl lock and Go's concurrency.Mutex")
+@DisplayName("In one queue with etcdctl lock and Go's concurrency.Mutex")
 class EtcdctlLockTest {
 
     private static EtcdServer server;
@@ -58,9 +55,9 @@ class EtcdctlLockTest {
         ForeignLock foreign = new ForeignLock("holdfast/" + name);
         foreign.held.get(20, TimeUnit.SECONDS);
 
-        assertThat(client.attempt(name)).isInstanceOf(Answer.Refused.class);
-        Waiter waiter = client.enqueue(name);
-        assertThat(client.renew(waiter.ticket)).isInstanceOf(RenewalAnswer.Extended.class);
+        assertThat(client.attempt(name)).isFalse();
+        TestTicket waiter = client.enqueue(name);
+        assertThat(client.renew(waiter)).isEqualTo(Renewed.KEPT);
         assertThat(waiter.isGranted()).isFalse();
         foreign.release();
         waiter.arrived();
@@ -68,7 +65,7 @@ class EtcdctlLockTest {
 
     @Test
     void itWaitsForUs() throws Exception {
-        Grant grant = client.grant(name);
+        TestTicket grant = client.grant(name);
         ForeignLock foreign = new ForeignLock("holdfast/" + name);
         await().until(() -> etcdctl.keys("holdfast/" + name + "/").size() == 2);
 
@@ -80,11 +77,11 @@ class EtcdctlLockTest {
 
     @Test
     void itWaitsForAllReadersAndTheyForIt() throws Exception {
-        Grant one = client.grant(client.request(name, Demand.shared(), TestClient.TTL));
-        Grant two = client.grant(client.request(name, Demand.shared(), TestClient.TTL));
+        TestTicket one = client.grant(client.ticket(name, Demand.shared(), TestClient.TTL));
+        TestTicket two = client.grant(client.ticket(name, Demand.shared(), TestClient.TTL));
         ForeignLock foreign = new ForeignLock("holdfast/" + name);
         await().until(() -> etcdctl.keys("holdfast/" + name + "/").size() == 3);
-        Waiter late = client.enqueue(client.request(name, Demand.shared(), TestClient.TTL));
+        TestTicket late = client.enqueue(client.ticket(name, Demand.shared(), TestClient.TTL));
 
         client.release(one);
         assertThat(foreign.held).isNotDone();
@@ -97,10 +94,10 @@ class EtcdctlLockTest {
 
     @Test
     void bothAreServedInOrderOfArrival() throws Exception {
-        Grant held = client.grant(name);
+        TestTicket held = client.grant(name);
         ForeignLock second = new ForeignLock("holdfast/" + name);
         await().until(() -> etcdctl.keys("holdfast/" + name + "/").size() == 2);
-        Waiter third = client.enqueue(name);
+        TestTicket third = client.enqueue(name);
         ForeignLock fourth = new ForeignLock("holdfast/" + name);
         await().until(() -> etcdctl.keys("holdfast/" + name + "/").size() == 4);
 
@@ -108,7 +105,7 @@ class EtcdctlLockTest {
         second.held.get(20, TimeUnit.SECONDS);
         assertThat(third.isGranted()).isFalse();
         second.release();
-        Grant mine = third.arrived();
+        TestTicket mine = third.arrived();
         assertThat(fourth.held).isNotDone();
         client.release(mine);
         fourth.held.get(20, TimeUnit.SECONDS);
@@ -120,7 +117,7 @@ class EtcdctlLockTest {
         try (TestClient bare = TestClient.of("etcd://127.0.0.1:" + server.port() + "?prefix=")) {
             ForeignLock foreign = new ForeignLock(name);
             foreign.held.get(20, TimeUnit.SECONDS);
-            assertThat(bare.attempt(name)).isInstanceOf(Answer.Refused.class);
+            assertThat(bare.attempt(name)).isFalse();
             assertThat(bare.store.view(name, TestClient.soon()).holders()).hasSize(1);
             foreign.release();
         }

@@ -5,17 +5,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.holdfast.LockException;
+import io.holdfast.etcd.TestClient.Renewed;
+import io.holdfast.etcd.session.SessionProbe;
 import io.holdfast.servers.EtcdServer;
-import io.holdfast.spi.Answer;
-import io.holdfast.spi.Deadline;
-import io.holdfast.spi.Grant;
 import io.holdfast.spi.ReleaseAnswer;
-import io.holdfast.spi.RenewalAnswer;
-import io.holdfast.spi.RenewalRequest;
-import io.holdfast.spi.TimeSource;
 import java.time.Duration;
-import java.util.List;
-import java.util.Objects;
 import java.util.UUID;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.AfterAll;
@@ -33,7 +27,7 @@ class LateMovesTest {
     private final String name = "lock-" + UUID.randomUUID();
     private Meddler meddler;
     private TestClient client;
-    private Grant held;
+    private TestTicket held;
 
     @BeforeAll
     static void startServer() {
@@ -51,7 +45,7 @@ class LateMovesTest {
         client = meddler.client();
         held = client.grant(name);
         meddler.holdsUp = Meddler::bindsAKey;
-        assertThat(extend(Duration.ofSeconds(20), Duration.ofMillis(1500))).isInstanceOf(RenewalAnswer.Unsettled.class);
+        assertThat(extend(Duration.ofSeconds(20), Duration.ofMillis(1500))).isEqualTo(Renewed.FAILING);
         meddler.holdsUp = txn -> false;
         assertThat(meddler.heldUp).hasSize(1);
     }
@@ -62,10 +56,8 @@ class LateMovesTest {
         meddler.close();
     }
 
-    private RenewalAnswer extend(Duration ttl, Duration timeout) {
-        return client.store
-                .renew(List.of(new RenewalRequest(held, ttl)), Deadline.after(TimeSource.system(), timeout))
-                .get(0);
+    private Renewed extend(Duration ttl, Duration timeout) {
+        return client.extend(held, ttl, TestClient.in(timeout));
     }
 
     private boolean arrives() {
@@ -76,21 +68,21 @@ class LateMovesTest {
     void isFollowedIfItWasMade() {
         assertThat(arrives()).isTrue();
 
-        await().until(() -> client.renew(held), RenewalAnswer.Extended.class::isInstance);
+        await().until(() -> client.renew(held), Renewed.KEPT::equals);
         assertThat(client.release(held)).isEqualTo(ReleaseAnswer.RELEASED);
     }
 
     @Test
     void doesNotUndoALaterOne() {
-        assertThat(extend(Duration.ofSeconds(30), Duration.ofSeconds(5))).isInstanceOf(RenewalAnswer.Extended.class);
+        assertThat(extend(Duration.ofSeconds(30), Duration.ofSeconds(5))).isEqualTo(Renewed.KEPT);
 
         assertThat(arrives()).isFalse();
-        assertThat(client.renew(held)).isInstanceOf(RenewalAnswer.Extended.class);
+        assertThat(client.renew(held)).isEqualTo(Renewed.KEPT);
     }
 
     @Test
     void p1IsNotMadeAnyMoreOnceTheLeaseItHasIsCountedOn() {
-        assertThat(client.renew(held)).isInstanceOf(RenewalAnswer.Extended.class);
+        assertThat(client.renew(held)).isEqualTo(Renewed.KEPT);
 
         assertThat(arrives()).isFalse();
     }
@@ -98,32 +90,29 @@ class LateMovesTest {
     @Test
     void p7DoesNotKeepALockTakenWhoseLeaseIsLost() {
         assertThat(arrives()).isTrue();
-        Place place = (Place) Objects.requireNonNull(held.handle());
 
-        new Etcdctl(server.endpoint())
-                .run("lease", "revoke", Long.toHexString(place.session().lease()));
+        new Etcdctl(server.endpoint()).run("lease", "revoke", held.session().leaseHex());
 
-        await().until(() -> client.attempt(name), Answer.Granted.class::isInstance);
+        await().until(() -> client.attempt(name));
     }
 
     @Test
-    void p7LeavesNoDoubtBehindOfALockThatIsGivenUpWhileItIsFollowed() {
+    void p7LeavesNothingBehindOfALockThatIsGivenUpWhileItIsFollowed() {
         assertThat(arrives()).isTrue();
-        Session before = ((Place) Objects.requireNonNull(held.handle())).session();
+        SessionProbe before = held.session();
         meddler.keepAlives = kept -> {
             meddler.keepAlives = UnaryOperator.identity();
             meddler.holdsUp = txn -> true;
-            assertThatThrownBy(() -> client.store.release(
-                            held, Duration.ZERO, Deadline.after(TimeSource.system(), Duration.ofMillis(200))))
+            assertThatThrownBy(() -> client.release(held, Duration.ZERO, TestClient.in(Duration.ofMillis(200))))
                     .isInstanceOf(LockException.class);
             meddler.holdsUp = txn -> false;
-            assertThat(before.doubts()).hasSize(1);
+            assertThat(before.unwantedKeys()).isEqualTo(1);
             return kept;
         };
 
         client.renew(held);
 
-        assertThat(before.doubts()).isEmpty();
-        await().until(() -> client.attempt(name), Answer.Granted.class::isInstance);
+        assertThat(before.unwantedKeys()).isZero();
+        await().until(() -> client.attempt(name));
     }
 }

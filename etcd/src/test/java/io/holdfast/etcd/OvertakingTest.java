@@ -6,18 +6,13 @@ import static org.awaitility.Awaitility.await;
 
 import io.holdfast.Demand;
 import io.holdfast.LockException;
+import io.holdfast.etcd.TestClient.Renewed;
 import io.holdfast.etcd.internal.wire.LeaseKeepAliveRequest;
 import io.holdfast.etcd.internal.wire.TxnRequest;
 import io.holdfast.servers.EtcdServer;
-import io.holdfast.spi.Answer;
 import io.holdfast.spi.Deadline;
-import io.holdfast.spi.Grant;
 import io.holdfast.spi.ReleaseAnswer;
-import io.holdfast.spi.RenewalAnswer;
-import io.holdfast.spi.RenewalRequest;
-import io.holdfast.spi.TimeSource;
 import java.time.Duration;
-import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -41,7 +36,7 @@ class OvertakingTest {
     private Meddler meddler;
     private TestClient client;
     private TestClient other;
-    private Grant held;
+    private TestTicket held;
 
     @BeforeAll
     static void startServer() {
@@ -69,9 +64,8 @@ class OvertakingTest {
         meddler.close();
     }
 
-    private RenewalAnswer extend() {
-        RenewalRequest longer = new RenewalRequest(held, TestClient.TTL.multipliedBy(2));
-        return client.store.renew(List.of(longer), TestClient.soon()).get(0);
+    private Renewed extend() {
+        return client.extend(held, TestClient.TTL.multipliedBy(2), TestClient.soon());
     }
 
     /** Returns when etcd has made such a request of the task, and the client does not know it yet. */
@@ -86,7 +80,7 @@ class OvertakingTest {
     }
 
     /** The key is on another lease. */
-    private CompletableFuture<RenewalAnswer> extensionUnderWay() {
+    private CompletableFuture<Renewed> extensionUnderWay() {
         return underWay(request -> request instanceof TxnRequest txn && Meddler.bindsAKey(txn), this::extend);
     }
 
@@ -95,72 +89,72 @@ class OvertakingTest {
         return call.orTimeout(20, TimeUnit.SECONDS).join();
     }
 
-    private Answer triedByAnother() {
+    private boolean triedByAnother() {
         return other.attempt(name);
     }
 
     @Test
     void aLockReleasedToLingerStaysThoughAnExtensionIsAnsweredLater() {
-        CompletableFuture<RenewalAnswer> extension = extensionUnderWay();
-        assertThat(client.store.release(held, LINGER, TestClient.soon())).isEqualTo(ReleaseAnswer.RELEASED);
+        CompletableFuture<Renewed> extension = extensionUnderWay();
+        assertThat(client.release(held, LINGER, TestClient.soon())).isEqualTo(ReleaseAnswer.RELEASED);
 
-        assertThat(answered(extension)).isInstanceOf(RenewalAnswer.Gone.class);
+        assertThat(answered(extension)).isEqualTo(Renewed.GONE);
 
-        assertThat(triedByAnother()).isInstanceOf(Answer.Refused.class);
-        await().until(this::triedByAnother, Answer.Granted.class::isInstance);
+        assertThat(triedByAnother()).isFalse();
+        await().until(this::triedByAnother);
     }
 
     @Test
     void aLockToLingerStaysThoughAnExtensionIsAnsweredWhileItsReleaseIsOnItsWay() {
-        CompletableFuture<RenewalAnswer> extension = extensionUnderWay();
+        CompletableFuture<Renewed> extension = extensionUnderWay();
         meddler.holdsUp = Meddler::bindsAKey;
-        Deadline soon = Deadline.after(TimeSource.system(), Duration.ofMillis(500));
+        Deadline soon = TestClient.in(Duration.ofMillis(500));
         CompletableFuture<ReleaseAnswer> release =
-                CompletableFuture.supplyAsync(() -> client.store.release(held, LINGER, soon));
+                CompletableFuture.supplyAsync(() -> client.release(held, LINGER, soon));
         await().until(() -> !meddler.heldUp.isEmpty());
         meddler.holdsUp = txn -> false;
 
-        assertThat(answered(extension)).isInstanceOf(RenewalAnswer.Gone.class);
+        assertThat(answered(extension)).isEqualTo(Renewed.GONE);
         assertThatThrownBy(release::join).hasCauseInstanceOf(LockException.class);
 
-        assertThat(triedByAnother()).isInstanceOf(Answer.Refused.class);
-        await().until(this::triedByAnother, Answer.Granted.class::isInstance);
+        assertThat(triedByAnother()).isFalse();
+        await().until(this::triedByAnother);
     }
 
     @Test
     void aLockReleasedToLingerStaysThoughItWasAboutToBeDeletedBecauseItHadRunOut() {
-        Grant brief = client.grant(client.request(name + "-brief", Demand.exclusive(), Duration.ofSeconds(2)));
+        TestTicket brief = client.grant(client.ticket(name + "-brief", Demand.exclusive(), Duration.ofSeconds(2)));
         meddler.holdsUp = Meddler::deletesAKey;
         await().until(() -> !meddler.heldUp.isEmpty());
         meddler.holdsUp = txn -> false;
-        assertThat(client.store.release(brief, LINGER, TestClient.soon())).isEqualTo(ReleaseAnswer.RELEASED);
+        assertThat(client.release(brief, LINGER, TestClient.soon())).isEqualTo(ReleaseAnswer.RELEASED);
 
         assertThat(meddler.deliver(meddler.heldUp.get(0))).isFalse();
 
-        assertThat(other.attempt(name + "-brief")).isInstanceOf(Answer.Refused.class);
+        assertThat(other.attempt(name + "-brief")).isFalse();
     }
 
     @Test
     void p1ALockStaysHeldThoughARenewalSeesItsMoveBeforeTheMoveIsAnswered() {
-        CompletableFuture<RenewalAnswer> extension = extensionUnderWay();
-        assertThat(client.renew(held)).isInstanceOf(RenewalAnswer.Unsettled.class);
+        CompletableFuture<Renewed> extension = extensionUnderWay();
+        assertThat(client.renew(held)).isEqualTo(Renewed.FAILING);
 
-        assertThat(answered(extension)).isInstanceOf(RenewalAnswer.Extended.class);
+        assertThat(answered(extension)).isEqualTo(Renewed.KEPT);
 
-        assertThat(client.renew(held)).isInstanceOf(RenewalAnswer.Extended.class);
-        assertThat(triedByAnother()).isInstanceOf(Answer.Refused.class);
+        assertThat(client.renew(held)).isEqualTo(Renewed.KEPT);
+        assertThat(triedByAnother()).isFalse();
         assertThat(client.release(held)).isEqualTo(ReleaseAnswer.RELEASED);
     }
 
     @Test
     void aLockStaysHeldThoughARenewalBegunBeforeItsMoveFindsItMoved() {
-        CompletableFuture<RenewalAnswer> renewal =
+        CompletableFuture<Renewed> renewal =
                 underWay(LeaseKeepAliveRequest.class::isInstance, () -> client.renew(held));
-        assertThat(extend()).isInstanceOf(RenewalAnswer.Extended.class);
+        assertThat(extend()).isEqualTo(Renewed.KEPT);
 
-        assertThat(answered(renewal)).isInstanceOf(RenewalAnswer.Unsettled.class);
+        assertThat(answered(renewal)).isEqualTo(Renewed.FAILING);
 
-        assertThat(client.renew(held)).isInstanceOf(RenewalAnswer.Extended.class);
-        assertThat(triedByAnother()).isInstanceOf(Answer.Refused.class);
+        assertThat(client.renew(held)).isEqualTo(Renewed.KEPT);
+        assertThat(triedByAnother()).isFalse();
     }
 }

@@ -152,7 +152,7 @@ class ProcessesTest {
         return stays;
     }
 
-    /** Nobody is in while another is; tokens, which are places in line, come in order. */
+    /** Nobody is in while another is; tokens, which number the queue, come in order. */
     private static Duration longestGap(List<Stay> stays) {
         long longest = 0;
         for (int i = 1; i < stays.size(); i++) {

@@ -12,12 +12,7 @@ import io.grpc.ManagedChannel;
 import io.grpc.MethodDescriptor;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
 import io.holdfast.Demand;
-import io.holdfast.etcd.TestClient.Waiter;
 import io.holdfast.servers.EtcdServer;
-import io.holdfast.spi.Answer;
-import io.holdfast.spi.Grant;
-import io.holdfast.spi.RenewalRequest;
-import io.holdfast.spi.Request;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -82,20 +77,20 @@ class RoundTripsTest {
         counters.forEach(counter -> counter.channel.shutdownNow());
     }
 
-    private static Request request(TestClient client, String lock, Demand demand) {
-        return client.request(lock, demand, TTL);
+    private static TestTicket ticket(TestClient client, String lock, Demand demand) {
+        return client.ticket(lock, demand, TTL);
     }
 
-    private static Grant grant(TestClient client, String lock) {
-        return client.grant(request(client, lock, Demand.exclusive()));
+    private static TestTicket grant(TestClient client, String lock) {
+        return client.grant(ticket(client, lock, Demand.exclusive()));
     }
 
-    private static Waiter enqueue(TestClient client, String lock) {
-        return client.enqueue(request(client, lock, Demand.exclusive()));
+    private static TestTicket enqueue(TestClient client, String lock) {
+        return client.enqueue(ticket(client, lock, Demand.exclusive()));
     }
 
-    private static Answer attempt(TestClient client, String lock) {
-        return client.attempt(request(client, lock, Demand.exclusive()));
+    private static boolean attempt(TestClient client, String lock) {
+        return client.attempt(ticket(client, lock, Demand.exclusive()));
     }
 
     /** Each session has one open, and each waiter another once it has heard so from etcd. */
@@ -106,7 +101,7 @@ class RoundTripsTest {
 
     @Test
     void takingAFreeLockAndReleasingItAreOneCallEach() {
-        Grant grant = grant(one, name);
+        TestTicket grant = grant(one, name);
         assertThat(ones.calls()).containsExactly(Map.entry("KV/Txn", 1));
         one.release(grant);
         assertThat(ones.calls()).containsExactly(Map.entry("KV/Txn", 2));
@@ -114,8 +109,8 @@ class RoundTripsTest {
 
     @Test
     void aTryIsOneCallWhetherItSucceedsOrNot() {
-        assertThat(attempt(one, name)).isInstanceOf(Answer.Granted.class);
-        assertThat(attempt(two, name)).isInstanceOf(Answer.Refused.class);
+        assertThat(attempt(one, name)).isTrue();
+        assertThat(attempt(two, name)).isFalse();
 
         assertThat(ones.calls()).containsExactly(Map.entry("KV/Txn", 1));
         assertThat(twos.calls()).containsExactly(Map.entry("KV/Txn", 1));
@@ -123,8 +118,8 @@ class RoundTripsTest {
 
     @Test
     void aLockHandedOverByItsHolderCostsNoCallAfterTheOneThatQueued() {
-        Grant held = grant(one, name);
-        Waiter waiter = enqueue(two, name);
+        TestTicket held = grant(one, name);
+        TestTicket waiter = enqueue(two, name);
         awaitWatches(3);
         one.release(held);
         waiter.arrived();
@@ -134,8 +129,8 @@ class RoundTripsTest {
 
     @Test
     void aReaderBehindAWriterIsLetInWithoutAnotherCall() {
-        Grant held = grant(one, name);
-        Waiter reader = two.enqueue(request(two, name, Demand.shared()));
+        TestTicket held = grant(one, name);
+        TestTicket reader = two.enqueue(ticket(two, name, Demand.shared()));
         awaitWatches(3);
         one.release(held);
         reader.arrived();
@@ -146,12 +141,12 @@ class RoundTripsTest {
     @Test
     void aWaiterWhosePredecessorWaitedTooLooksOnceWhenThatOneIsGone() {
         TestClient three = connected(new Counter());
-        Grant held = grant(one, name);
-        Waiter middle = enqueue(three, name);
-        Waiter last = enqueue(two, name);
+        TestTicket held = grant(one, name);
+        TestTicket middle = enqueue(three, name);
+        TestTicket last = enqueue(two, name);
         awaitWatches(5);
         one.release(held);
-        Grant next = middle.arrived();
+        TestTicket next = middle.arrived();
         assertThat(twos.calls()).containsExactly(Map.entry("KV/Txn", 1));
         three.release(next);
         last.arrived();
@@ -161,10 +156,10 @@ class RoundTripsTest {
 
     @Test
     void p6TheNumberOfCallsDoesNotGrowWithTheNumberOfWaiters() {
-        Grant held = grant(one, name);
+        TestTicket held = grant(one, name);
         List<Counter> crowd = Stream.generate(Counter::new).limit(12).toList();
         List<TestClient> members = crowd.stream().map(this::connected).toList();
-        List<Waiter> waiters =
+        List<TestTicket> waiters =
                 members.stream().map(member -> enqueue(member, name)).toList();
         one.release(held);
         for (int i = 0; i < members.size(); i++) {
@@ -180,16 +175,12 @@ class RoundTripsTest {
 
     @Test
     void allRenewalsOfAClientAreOneKeepAliveAndOneRead() {
-        List<Grant> grants = new ArrayList<>();
+        List<TestTicket> grants = new ArrayList<>();
         for (int i = 0; i < 50; i++) {
             grants.add(grant(one, name + i));
         }
         ones.reset();
-        one.store.renew(
-                grants.stream()
-                        .map(grant -> new RenewalRequest(grant, grant.ttl()))
-                        .toList(),
-                TestClient.soon());
+        one.store.renew(grants.stream().map(grant -> grant.ticket).toList(), TestClient.soon());
 
         assertThat(ones.calls()).containsOnly(Map.entry("Lease/LeaseKeepAlive", 1), Map.entry("KV/Txn", 1));
     }

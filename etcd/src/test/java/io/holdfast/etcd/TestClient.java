@@ -1,30 +1,26 @@
 package io.holdfast.etcd;
 
+import static org.assertj.core.api.Assertions.assertThat;
+
 import io.holdfast.Demand;
+import io.holdfast.LockException;
+import io.holdfast.LockView;
 import io.holdfast.LockView.Origin;
-import io.holdfast.LossReason;
-import io.holdfast.spi.Answer;
-import io.holdfast.spi.Claim;
 import io.holdfast.spi.Deadline;
-import io.holdfast.spi.Grant;
+import io.holdfast.spi.LockStore.Mode;
 import io.holdfast.spi.OwnerId;
 import io.holdfast.spi.ReleaseAnswer;
-import io.holdfast.spi.RenewalAnswer;
-import io.holdfast.spi.RenewalRequest;
-import io.holdfast.spi.Request;
 import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.StoreFactory;
 import io.holdfast.spi.StoreUri;
 import io.holdfast.spi.Ticket;
-import io.holdfast.spi.TicketListener;
 import io.holdfast.spi.TimeSource;
+import io.holdfast.spi.Validity;
 import io.holdfast.spi.Withdrawal;
-import io.holdfast.tck.RefusingExecutor;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.Optional;
+import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.ScheduledExecutorService;
@@ -35,11 +31,18 @@ final class TestClient implements AutoCloseable {
 
     static final Duration TTL = Duration.ofSeconds(10);
 
-    final OwnerId.Source owners = new OwnerId.Source();
-    final Map<OwnerId, LossReason> losses = new ConcurrentHashMap<>();
-    final RefusingExecutor background = new RefusingExecutor(TestClient::daemon);
+    /** What became of a ticket by a renewal or an extension. */
+    enum Renewed {
+        KEPT,
+        GONE,
+        FAILING
+    }
+
     final EtcdStore store;
 
+    private final OwnerId.Source owners = new OwnerId.Source();
+    private final Validity validity = new Validity(TimeSource.system(), Duration.ZERO);
+    private final ExecutorService background = Executors.newCachedThreadPool(TestClient::daemon);
     private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor(TestClient::daemon);
 
     TestClient(StoreFactory factory) {
@@ -47,123 +50,115 @@ final class TestClient implements AutoCloseable {
             Future<?> future = timer.schedule(task, nanos - System.nanoTime(), TimeUnit.NANOSECONDS);
             return () -> future.cancel(false);
         };
-        store = (EtcdStore) factory.open(new StoreContext(
-                owners.client(),
-                "test",
-                TimeSource.system(),
-                alarms,
-                background,
-                (owner, reason, detail) -> losses.put(owner, reason)));
+        store = (EtcdStore)
+                factory.open(new StoreContext(owners.client(), "test", TimeSource.system(), alarms, background));
     }
 
     static TestClient of(String uri) {
         return new TestClient(new EtcdStores().store(StoreUri.parse(uri)));
     }
 
-    Request request(String name, Demand demand, Duration ttl) {
-        return new Request(name, owners.next(), demand, ttl, new Origin("test", "here", 1, "main"));
+    TestTicket ticket(String name, Demand demand, Duration ttl) {
+        Origin origin = new Origin("test", "here", 1, "main");
+        return new TestTicket(listener -> new Ticket(name, owners.next(), demand, ttl, origin, validity, listener));
     }
 
-    Request request(String name) {
-        return request(name, Demand.exclusive(), TTL);
+    TestTicket ticket(String name) {
+        return ticket(name, Demand.exclusive(), TTL);
     }
 
     static Deadline soon() {
-        return Deadline.after(TimeSource.system(), Duration.ofSeconds(10));
+        return in(Duration.ofSeconds(10));
     }
 
-    Answer attempt(Request request) {
-        return store.attempt(request, soon());
+    static Deadline in(Duration time) {
+        return Deadline.after(TimeSource.system(), time);
     }
 
-    Answer attempt(String name) {
-        return attempt(request(name));
+    /** Whether one try got it. */
+    boolean attempt(TestTicket asked, Deadline deadline) {
+        boolean granted = store.request(asked.ticket, Mode.TRY, deadline).isEmpty();
+        assertThat(asked.isGranted()).isEqualTo(granted);
+        return granted;
     }
 
-    /** Takes a lock that is free. */
-    Grant grant(String name) {
-        return grant(request(name));
+    boolean attempt(TestTicket asked) {
+        return attempt(asked, soon());
     }
 
-    Grant grant(Request request) {
-        Waiter waiter = enqueue(request);
-        return waiter.arrived();
+    boolean attempt(String name) {
+        return attempt(ticket(name));
     }
 
-    Waiter enqueue(String name) {
-        return enqueue(request(name));
+    /** Takes a lock, as soon as it is free. */
+    TestTicket grant(String name) {
+        return grant(ticket(name));
     }
 
-    Waiter enqueue(Request request) {
-        Waiter waiter = new Waiter(request);
-        Answer answer = store.enqueue(request, waiter, soon());
-        if (answer instanceof Answer.Granted granted) {
-            waiter.granted(granted.grant());
-        } else if (answer instanceof Answer.Queued queued) {
-            waiter.ticket = queued.ticket();
+    TestTicket grant(TestTicket asked) {
+        return enqueue(asked).arrived();
+    }
+
+    TestTicket enqueue(String name) {
+        return enqueue(ticket(name));
+    }
+
+    TestTicket enqueue(TestTicket asked) {
+        assertThat(store.request(asked.ticket, Mode.QUEUE, soon())).isEmpty();
+        return asked;
+    }
+
+    ReleaseAnswer release(TestTicket held) {
+        return release(held, Duration.ZERO, soon());
+    }
+
+    ReleaseAnswer release(TestTicket held, Duration linger, Deadline deadline) {
+        held.ticket.end();
+        return store.release(held.ticket, linger, deadline);
+    }
+
+    Renewed renew(TestTicket asked) {
+        int before = asked.kept.get();
+        asked.failure = Optional.empty();
+        store.renew(List.of(asked.ticket), soon());
+        if (asked.ticket.state() == Ticket.State.ENDED) {
+            return Renewed.GONE;
         }
-        return waiter;
+        if (asked.failure.isPresent()) {
+            return Renewed.FAILING;
+        }
+        assertThat(asked.kept.get()).as("reports").isGreaterThan(before);
+        return Renewed.KEPT;
     }
 
-    ReleaseAnswer release(Grant grant) {
-        return store.release(grant, Duration.ZERO, soon());
+    Renewed extend(TestTicket held, Duration ttl, Deadline deadline) {
+        try {
+            store.extend(held.ticket, ttl, deadline);
+        } catch (LockException e) {
+            return Renewed.FAILING;
+        }
+        return held.ticket.state() == Ticket.State.ENDED ? Renewed.GONE : Renewed.KEPT;
     }
 
-    RenewalAnswer renew(Claim claim) {
-        return store.renew(List.of(new RenewalRequest(claim, claim.ttl())), soon())
-                .get(0);
+    Withdrawal withdraw(TestTicket asked) {
+        asked.ticket.end();
+        return store.withdraw(asked.ticket, soon());
     }
 
-    Withdrawal withdraw(Request request) {
-        return store.withdraw(request, soon());
+    List<LockView> views(String prefix) {
+        return store.views(prefix, Optional.empty(), 1_000, soon()).locks();
     }
 
     @Override
     public void close() {
         store.close();
         timer.shutdownNow();
-        background.close();
+        background.shutdownNow();
     }
 
     private static Thread daemon(Runnable task) {
         Thread thread = new Thread(task, "test-client");
         thread.setDaemon(true);
         return thread;
-    }
-
-    /** Somebody in line. */
-    static final class Waiter implements TicketListener {
-
-        final Request request;
-        final CompletableFuture<Grant> grant = new CompletableFuture<>();
-        final CompletableFuture<String> loss = new CompletableFuture<>();
-        volatile Ticket ticket;
-
-        Waiter(Request request) {
-            this.request = request;
-            this.ticket = new Ticket(request, request.ttl(), 0);
-        }
-
-        @Override
-        public void granted(Grant newGrant) {
-            grant.complete(newGrant);
-        }
-
-        @Override
-        public void lost(String reason) {
-            loss.complete(reason);
-        }
-
-        boolean isGranted() {
-            return grant.isDone();
-        }
-
-        Grant arrived() {
-            return grant.orTimeout(20, TimeUnit.SECONDS).join();
-        }
-
-        String heardOfLoss() {
-            return loss.orTimeout(20, TimeUnit.SECONDS).join();
-        }
     }
 }

@@ -1,4 +1,4 @@
-package io.holdfast.etcd;
+package io.holdfast.etcd.client;
 
 import io.grpc.Channel;
 import io.grpc.ClientInterceptor;
@@ -96,7 +96,7 @@ final class Endpoints implements AutoCloseable {
         moved = listener;
     }
 
-    /** Moves on to the next member unless somebody has already. Calls under way at the old one may finish. */
+    /** SessionMoves on to the next member unless somebody has already. Calls under way at the old one may finish. */
     void leave(Member member) {
         synchronized (this) {
             if (given != null || closed || current != member) {

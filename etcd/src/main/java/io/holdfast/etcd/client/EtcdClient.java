@@ -1,4 +1,4 @@
-package io.holdfast.etcd;
+package io.holdfast.etcd.client;
 
 import io.grpc.Attributes;
 import io.grpc.CallOptions;
@@ -16,6 +16,7 @@ import io.holdfast.etcd.internal.wire.AuthGrpc;
 import io.holdfast.etcd.internal.wire.AuthenticateRequest;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.StoreContext;
+import io.holdfast.spi.support.Uninterruptibly;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -31,7 +32,7 @@ import org.jspecify.annotations.Nullable;
  * <p>A request that certainly was not applied goes on to the next member by itself. One that may have been is repeated
  * only if the caller says that it may be. Thread-safe.
  */
-final class EtcdClient implements AutoCloseable {
+public final class EtcdClient implements AutoCloseable {
 
     private static final Metadata.Key<String> TOKEN = Metadata.Key.of("token", Metadata.ASCII_STRING_MARSHALLER);
     private static final Metadata.Key<String> HAS_LEADER =
@@ -44,7 +45,7 @@ final class EtcdClient implements AutoCloseable {
     private static final long GRACE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
     /** Whether a request may be sent again when nobody knows what became of it. */
-    enum Repeat {
+    public enum Repeat {
         NEVER,
         /** Twice is the same as once. */
         HARMLESS
@@ -56,7 +57,7 @@ final class EtcdClient implements AutoCloseable {
     private final ReentrantLock loggingIn = new ReentrantLock();
     private volatile @Nullable String token;
 
-    EtcdClient(EtcdSettings settings, @Nullable Channel given, StoreContext context) {
+    public EtcdClient(EtcdSettings settings, @Nullable Channel given, StoreContext context) {
         this.settings = settings;
         this.context = context;
         ClientInterceptor headers = new Headers();
@@ -69,7 +70,7 @@ final class EtcdClient implements AutoCloseable {
         return endpoints;
     }
 
-    <Q, R> R call(MethodDescriptor<Q, R> method, Q request, Repeat repeat, Deadline deadline) {
+    public <Q, R> R call(MethodDescriptor<Q, R> method, Q request, Repeat repeat, Deadline deadline) {
         Deadline limit = deadline.within(settings.timeout());
         logIn(limit);
         boolean loggedInAgain = false;
@@ -102,17 +103,12 @@ final class EtcdClient implements AutoCloseable {
     }
 
     /** As {@link #call}, for threads that must not wait: one try, answered on an I/O or background thread. */
-    <Q, R> CompletableFuture<R> callAsync(MethodDescriptor<Q, R> method, Q request) {
+    public <Q, R> CompletableFuture<R> callAsync(MethodDescriptor<Q, R> method, Q request) {
         Duration timeout = settings.timeout();
         if (settings.login().isPresent()) {
-            try {
-                return CompletableFuture.supplyAsync(
-                        () -> call(method, request, Repeat.NEVER, Deadline.after(context.time(), timeout)),
-                        context.background());
-            } catch (RuntimeException | Error e) {
-                Status status = Status.UNAVAILABLE.withDescription("the client takes no more tasks: " + e);
-                return CompletableFuture.failedFuture(RpcFailure.of(status.withCause(e), false));
-            }
+            return CompletableFuture.supplyAsync(
+                    () -> call(method, request, Repeat.NEVER, Deadline.after(context.time(), timeout)),
+                    context.background());
         }
         return start(method, request, timeout.toNanos());
     }
@@ -123,7 +119,7 @@ final class EtcdClient implements AutoCloseable {
         if (login.isEmpty() || token != null) {
             return;
         }
-        if (!lock(loggingIn, limit)) {
+        if (!tryLock(loggingIn, limit)) {
             throw RpcFailure.of(Status.DEADLINE_EXCEEDED.withDescription("no time left to log in"), false);
         }
         try {
@@ -165,7 +161,7 @@ final class EtcdClient implements AutoCloseable {
             }
         }
         String why = last == null ? "no time left" : String.valueOf(last.getMessage());
-        throw RpcFailure.of(Status.UNAVAILABLE.withDescription("cannot log in: " + why), false);
+        throw RpcFailure.unavailable("cannot log in: " + why);
     }
 
     /** Whatever happens is told by the future. */
@@ -210,47 +206,24 @@ final class EtcdClient implements AutoCloseable {
         return answer;
     }
 
-    /** Takes a lock, deaf to interrupts, which stay pending. False if the deadline came first. */
-    static boolean lock(ReentrantLock lock, Deadline deadline) {
-        boolean interrupted = false;
-        try {
-            while (true) {
-                try {
-                    return lock.tryLock(deadline.remainingNanos(), TimeUnit.NANOSECONDS);
-                } catch (InterruptedException e) {
-                    interrupted = true;
-                }
-            }
-        } finally {
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
-        }
+    /** Takes a lock, whatever interrupts. False if the deadline came first. */
+    public static boolean tryLock(ReentrantLock lock, Deadline deadline) {
+        return Uninterruptibly.await(deadline, lock::tryLock);
     }
 
-    /** Does not react to interrupts: the deadline is near, and the request is on its way. */
-    private static <R> R await(CompletableFuture<R> answer, long budgetNanos) {
-        boolean interrupted = false;
-        long endNanos = System.nanoTime() + budgetNanos + GRACE_NANOS;
-        try {
-            while (true) {
-                try {
-                    return answer.get(endNanos - System.nanoTime(), TimeUnit.NANOSECONDS);
-                } catch (InterruptedException e) {
-                    interrupted = true;
-                } catch (TimeoutException e) {
-                    throw RpcFailure.of(Status.DEADLINE_EXCEEDED.withDescription("no answer"), true);
-                } catch (ExecutionException e) {
-                    throw e.getCause() instanceof RpcFailure failure
-                            ? failure
-                            : RpcFailure.of(Status.fromThrowable(e.getCause()), true);
-                }
+    private <R> R await(CompletableFuture<R> answer, long budgetNanos) {
+        Deadline limit = Deadline.after(context.time(), Duration.ofNanos(budgetNanos + GRACE_NANOS));
+        return Uninterruptibly.await(limit, (time, unit) -> {
+            try {
+                return answer.get(time, unit);
+            } catch (TimeoutException e) {
+                throw RpcFailure.of(Status.DEADLINE_EXCEEDED.withDescription("no answer"), true);
+            } catch (ExecutionException e) {
+                throw e.getCause() instanceof RpcFailure failure
+                        ? failure
+                        : RpcFailure.of(Status.fromThrowable(e.getCause()), true);
             }
-        } finally {
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
-        }
+        });
     }
 
     @Override

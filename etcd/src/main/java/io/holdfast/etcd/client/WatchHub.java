@@ -1,4 +1,4 @@
-package io.holdfast.etcd;
+package io.holdfast.etcd.client;
 
 import com.google.protobuf.ByteString;
 import io.grpc.CallOptions;
@@ -50,7 +50,7 @@ import org.jspecify.annotations.Nullable;
  * etcd answers create requests of one stream in order; that is how an answer finds its watch. Watchers are called on the
  * stream's I/O thread, one at a time, never under the hub's monitor.
  */
-final class WatchHub implements AutoCloseable {
+public final class WatchHub implements AutoCloseable {
 
     private static final Logger LOG = System.getLogger(WatchHub.class.getName());
 
@@ -60,7 +60,7 @@ final class WatchHub implements AutoCloseable {
     private static final Duration LOGIN_LIMIT = Duration.ofSeconds(5);
 
     /** Hears what happens to a key or a range. Calls return at once. */
-    interface Watcher {
+    public interface Watcher {
 
         /** From now on every change after {@code revision} is told. Comes again after a gap. */
         void opened(long revision);
@@ -75,7 +75,7 @@ final class WatchHub implements AutoCloseable {
     }
 
     /** What is watched for whom, until closed. */
-    final class Watch implements AutoCloseable {
+    public final class Watch implements AutoCloseable {
         private final ByteString key;
         private final ByteString end;
         private final Watcher watcher;
@@ -88,7 +88,7 @@ final class WatchHub implements AutoCloseable {
             this.watcher = watcher;
         }
 
-        ByteString key() {
+        public ByteString key() {
             return key;
         }
 
@@ -106,14 +106,14 @@ final class WatchHub implements AutoCloseable {
     private boolean closed; // guarded by this
     private long pauseNanos = FIRST_PAUSE_NANOS; // guarded by this
 
-    WatchHub(EtcdClient client, StoreContext context) {
+    public WatchHub(EtcdClient client, StoreContext context) {
         this.client = client;
         this.context = context;
         client.endpoints().onMove(this::moved);
     }
 
     /** Watches one key, or with a non-empty {@code end} for deletions of all keys from {@code key} up to it. */
-    Watch watch(ByteString key, ByteString end, Watcher watcher) {
+    public Watch watch(ByteString key, ByteString end, Watcher watcher) {
         Watch watch = new Watch(key, end, watcher);
         synchronized (this) {
             watches.add(watch);
@@ -145,15 +145,10 @@ final class WatchHub implements AutoCloseable {
         if (afterNanos == 0 && !client.needsLogin()) {
             open();
         } else {
-            context.timer().at(context.time().nanoTime() + afterNanos, this::openInBackground);
-        }
-    }
-
-    private void openInBackground() {
-        try {
-            context.background().execute(this::open);
-        } catch (RuntimeException | Error e) {
-            ended(null, e.toString());
+            context.timer()
+                    .at(
+                            context.time().nanoTime() + afterNanos,
+                            () -> context.background().execute(this::open));
         }
     }
 
@@ -249,7 +244,7 @@ final class WatchHub implements AutoCloseable {
             WatchCreateRequest.Builder create =
                     WatchCreateRequest.newBuilder().setKey(watch.key).setRangeEnd(watch.end);
             if (!watch.end.isEmpty()) {
-                // Newcomers to a line interest nobody in it.
+                // Whoever waits in a queue need not know who joins it behind.
                 create.addFilters(WatchCreateRequest.FilterType.NOPUT);
             }
             unanswered.add(watch);

@@ -1,4 +1,4 @@
-package io.holdfast.etcd;
+package io.holdfast.etcd.client;
 
 import io.grpc.Status;
 import java.net.UnknownHostException;

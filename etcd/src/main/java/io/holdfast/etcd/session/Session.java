@@ -1,6 +1,7 @@
-package io.holdfast.etcd;
+package io.holdfast.etcd.session;
 
 import com.google.protobuf.ByteString;
+import io.holdfast.etcd.client.WatchHub;
 import java.time.Duration;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
@@ -8,7 +9,7 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
 
 /** A lease of etcd and the keys that live and die with it. Thread-safe. */
-final class Session {
+public final class Session {
 
     /** Whose lease it is. */
     enum Kind {
@@ -20,19 +21,19 @@ final class Session {
         GIVEN
     }
 
-    /** A place whose key nobody wants, and since when. */
-    record Doubt(Place place, long sinceNanos) {}
+    /** A key nobody wants, and since when. */
+    record Unwanted(TicketKey key, long sinceNanos) {}
 
     private final long lease;
     private final Duration ttl;
     private final Kind kind;
     private final String idPrefix;
     private final AtomicLong numbers; // of the client, so that no id comes twice, whatever becomes of a session
-    private final Map<ByteString, Place> places = new ConcurrentHashMap<>();
-    private final Map<ByteString, Doubt> doubts = new ConcurrentHashMap<>();
+    private final Map<ByteString, TicketKey> live = new ConcurrentHashMap<>();
+    private final Map<ByteString, Unwanted> unwanted = new ConcurrentHashMap<>();
     private final AtomicLong baseNanos;
     private volatile boolean over;
-    private volatile boolean announced;
+    private volatile boolean ownKeyWritten;
     private volatile long sweptNanos;
     private volatile long usedNanos;
     private volatile WatchHub.@Nullable Watch watch;
@@ -50,12 +51,12 @@ final class Session {
         this.usedNanos = baseNanos;
     }
 
-    long lease() {
+    public long lease() {
         return lease;
     }
 
     /** What etcd really grants. */
-    Duration ttl() {
+    public Duration ttl() {
         return ttl;
     }
 
@@ -64,7 +65,7 @@ final class Session {
     }
 
     /** The last part of a key that was never used and never will be again. */
-    String nextId() {
+    public String nextId() {
         return idPrefix + numbers.incrementAndGet();
     }
 
@@ -74,11 +75,11 @@ final class Session {
     }
 
     /** Just before the request was sent by which etcd last extended the lease. */
-    long baseNanos() {
+    public long baseNanos() {
         return baseNanos.get();
     }
 
-    void extended(long newBaseNanos) {
+    void markExtended(long newBaseNanos) {
         baseNanos.accumulateAndGet(newBaseNanos, (a, b) -> a - b > 0 ? a : b);
     }
 
@@ -87,41 +88,46 @@ final class Session {
     }
 
     /** Keys somebody wants. What else is found of this session is an orphan. */
-    Map<ByteString, Place> places() {
-        return places;
+    Map<ByteString, TicketKey> live() {
+        return live;
     }
 
     /** Keys nobody wants that may exist, or may yet come to exist. */
-    Map<ByteString, Doubt> doubts() {
-        return doubts;
+    Map<ByteString, Unwanted> unwanted() {
+        return unwanted;
+    }
+
+    /** Whether there may be something of it at the server. */
+    public boolean has(TicketKey key) {
+        return live.containsKey(key.bytes()) || unwanted.containsKey(key.bytes());
     }
 
     /** Whether it is for one lock alone, whose key nobody wants any more. */
     boolean isAbandoned() {
-        return kind == Kind.OWN && places.isEmpty() && !doubts.isEmpty();
+        return kind == Kind.OWN && live.isEmpty() && !unwanted.isEmpty();
     }
 
     /** Whether what may be left of lost requests is looked after: if not for a ttl, the lease must not live on with it. */
     boolean isTidy(long nowNanos) {
-        return doubts.isEmpty() || nowNanos - sweptNanos <= ttl.toNanos();
+        return unwanted.isEmpty() || nowNanos - sweptNanos <= ttl.toNanos();
     }
 
     boolean isOver() {
         return over;
     }
 
-    /** Takes a place in before its key is written. False if the lease has ended: then nobody would tell the place. */
-    synchronized boolean enter(Place place) {
+    /** Takes a key in before it is written. False if the lease has ended: then nobody would tell its ticket. */
+    public synchronized boolean enter(TicketKey key) {
         if (!over) {
-            places.put(place.key(), place);
+            live.put(key.bytes(), key);
         }
         return !over;
     }
 
     /** Ends if nobody has been in it for so long. Whether it did. */
-    boolean endIfIdle(long nowNanos, long patienceNanos) {
+    boolean endIfIdle(long nowNanos, long longestIdleNanos) {
         synchronized (this) {
-            if (over || !places.isEmpty() || nowNanos - usedNanos <= patienceNanos) {
+            if (over || !live.isEmpty() || nowNanos - usedNanos <= longestIdleNanos) {
                 return false;
             }
             over = true;
@@ -145,15 +151,15 @@ final class Session {
     }
 
     /** Whether its own key is known to be written. */
-    boolean isAnnounced() {
-        return announced;
+    boolean isOwnKeyWritten() {
+        return ownKeyWritten;
     }
 
-    void announced() {
-        announced = true;
+    void markOwnKeyWritten() {
+        ownKeyWritten = true;
     }
 
-    void watchedBy(WatchHub.Watch newWatch) {
+    void setWatch(WatchHub.Watch newWatch) {
         watch = newWatch;
         if (over) {
             stopWatching();
@@ -164,15 +170,11 @@ final class Session {
         return sweptNanos;
     }
 
-    void swept(long atNanos) {
+    void markSwept(long atNanos) {
         sweptNanos = atNanos;
     }
 
-    long usedNanos() {
-        return usedNanos;
-    }
-
-    void used(long atNanos) {
+    void markUsed(long atNanos) {
         usedNanos = atNanos;
     }
 

@@ -1,8 +1,7 @@
-package io.holdfast.etcd;
+package io.holdfast.etcd.layout;
 
 import com.google.protobuf.ByteString;
-import java.net.URLDecoder;
-import java.nio.charset.StandardCharsets;
+import io.holdfast.spi.support.PercentEncoding;
 import java.util.Optional;
 
 /**
@@ -10,49 +9,65 @@ import java.util.Optional;
  * {@code <prefix>%session/<lease hex>}.
  *
  * <p>All keys below {@code <prefix><name>/} are tickets of that lock, whoever wrote them. So a slash inside a name is
- * escaped, else the tickets of {@code a/b} would stand in line for {@code a}; and so is the per cent sign, which keeps
+ * escaped, else the tickets of {@code a/b} would be in the queue for {@code a}; and so is the per cent sign, which keeps
  * escaped names apart from literal ones and no name can collide with {@code %session}. Immutable.
  */
-final class Keys {
+public final class Keys {
+
+    /** What a session's own key says after a forced release, before the key that was taken. */
+    public static final String FORCED = "forced ";
 
     private static final String SESSIONS = "%session/";
+    private static final PercentEncoding NAMES = new PercentEncoding(c -> c != '/');
+
+    private static final ByteString ZERO = ByteString.copyFrom(new byte[1]);
 
     private final String prefix;
 
-    Keys(String prefix) {
+    public Keys(String prefix) {
         this.prefix = prefix;
     }
 
     /** The start of all keys of a lock. */
-    ByteString line(String name) {
-        return ByteString.copyFromUtf8(prefix + encode(name) + "/");
+    public ByteString queue(String name) {
+        return ByteString.copyFromUtf8(prefix + NAMES.encode(name) + "/");
     }
 
-    ByteString ticket(String name, String id) {
-        return ByteString.copyFromUtf8(prefix + encode(name) + "/" + id);
+    public ByteString ticket(String name, String id) {
+        return ByteString.copyFromUtf8(prefix + NAMES.encode(name) + "/" + id);
     }
 
-    ByteString session(long lease) {
+    public ByteString session(long lease) {
         return ByteString.copyFromUtf8(prefix + SESSIONS + Long.toHexString(lease));
     }
 
     /** The start of all keys of locks whose name begins so. */
-    ByteString namesBeginningWith(String namePrefix) {
-        return ByteString.copyFromUtf8(prefix + encode(namePrefix));
+    public ByteString namesBeginningWith(String namePrefix) {
+        return ByteString.copyFromUtf8(prefix + NAMES.encode(namePrefix));
     }
 
     /** The name of the lock a ticket's key belongs to; empty for keys that are no tickets. */
-    Optional<String> lockOf(ByteString key) {
+    public Optional<String> lockOf(ByteString key) {
         String text = key.toStringUtf8();
         int end = text.indexOf('/', prefix.length());
         if (!text.startsWith(prefix) || end <= prefix.length() || text.startsWith(SESSIONS, prefix.length())) {
             return Optional.empty();
         }
-        return decode(text.substring(prefix.length(), end));
+        return NAMES.decode(text.substring(prefix.length(), end));
+    }
+
+    /** etcd wants a key to begin a range with: a zero byte is the first there can be. */
+    public static ByteString orFirst(ByteString start) {
+        return start.isEmpty() ? ZERO : start;
+    }
+
+    /** The key right behind that one. */
+    public static ByteString after(ByteString key) {
+        return key.concat(ZERO);
     }
 
     /** The first key behind all keys that begin so. */
-    static ByteString endOf(ByteString start) {
+    public static ByteString endOf(ByteString start) {
         byte[] bytes = start.toByteArray();
         for (int i = bytes.length - 1; i >= 0; i--) {
             if (bytes[i] != (byte) 0xff) {
@@ -61,18 +76,6 @@ final class Keys {
             }
         }
         // Nothing is behind: etcd reads a single zero byte as "to the end".
-        return ByteString.copyFrom(new byte[1]);
-    }
-
-    private static String encode(String name) {
-        return name.replace("%", "%25").replace("/", "%2F");
-    }
-
-    private static Optional<String> decode(String encoded) {
-        try {
-            return Optional.of(URLDecoder.decode(encoded.replace("+", "%2B"), StandardCharsets.UTF_8));
-        } catch (IllegalArgumentException e) {
-            return Optional.empty();
-        }
+        return ZERO;
     }
 }

@@ -1,4 +1,4 @@
-package io.holdfast.etcd;
+package io.holdfast.etcd.layout;
 
 import com.google.protobuf.ByteString;
 import io.holdfast.etcd.internal.wire.Compare;
@@ -9,11 +9,11 @@ import io.holdfast.etcd.internal.wire.RequestOp;
 import io.holdfast.etcd.internal.wire.TxnRequest;
 
 /** The words transactions are made of. */
-final class Txns {
+public final class Txns {
 
     private Txns() {}
 
-    static Compare createdAt(ByteString key, long revision) {
+    public static Compare createdAt(ByteString key, long revision) {
         return Compare.newBuilder()
                 .setKey(key)
                 .setTarget(Compare.CompareTarget.CREATE)
@@ -22,22 +22,22 @@ final class Txns {
                 .build();
     }
 
-    static Compare absent(ByteString key) {
+    public static Compare absent(ByteString key) {
         return createdAt(key, 0);
     }
 
-    static Compare present(ByteString key) {
+    public static Compare present(ByteString key) {
         return absent(key).toBuilder().setResult(Compare.CompareResult.GREATER).build();
     }
 
-    static Compare createdNoLaterThan(ByteString key, long revision) {
+    public static Compare createdNoLaterThan(ByteString key, long revision) {
         return createdAt(key, revision + 1).toBuilder()
                 .setResult(Compare.CompareResult.LESS)
                 .build();
     }
 
     /** A key that is not there is bound to none. */
-    static Compare boundTo(ByteString key, long lease) {
+    public static Compare boundTo(ByteString key, long lease) {
         return Compare.newBuilder()
                 .setKey(key)
                 .setTarget(Compare.CompareTarget.LEASE)
@@ -46,7 +46,7 @@ final class Txns {
                 .build();
     }
 
-    static Compare changedAt(ByteString key, long revision) {
+    public static Compare changedAt(ByteString key, long revision) {
         return Compare.newBuilder()
                 .setKey(key)
                 .setTarget(Compare.CompareTarget.MOD)
@@ -56,12 +56,12 @@ final class Txns {
     }
 
     /** An empty range compares as one key that was never created. */
-    static Compare nothingBelow(ByteString start) {
+    public static Compare nothingBelow(ByteString start) {
         return absent(start).toBuilder().setRangeEnd(Keys.endOf(start)).build();
     }
 
     /** Keys may have gone since, but none came and none changed. */
-    static Compare nothingNewBelow(ByteString start, long sinceRevision) {
+    public static Compare nothingNewBelow(ByteString start, long sinceRevision) {
         return Compare.newBuilder()
                 .setKey(start)
                 .setRangeEnd(Keys.endOf(start))
@@ -71,17 +71,17 @@ final class Txns {
                 .build();
     }
 
-    static RequestOp put(ByteString key, ByteString value, long lease) {
+    public static RequestOp put(ByteString key, ByteString value, long lease) {
         return op(PutRequest.newBuilder().setKey(key).setValue(value).setLease(lease));
     }
 
     /** Changes the value and leaves the key with the lease it has. */
-    static RequestOp rewrite(ByteString key, ByteString value) {
+    public static RequestOp rewrite(ByteString key, ByteString value) {
         return op(PutRequest.newBuilder().setKey(key).setValue(value).setIgnoreLease(true));
     }
 
     /** Changes nothing but the revision of the key's last change. */
-    static RequestOp rewriteAsIs(ByteString key) {
+    public static RequestOp rewriteAsIs(ByteString key) {
         return op(PutRequest.newBuilder().setKey(key).setIgnoreValue(true).setIgnoreLease(true));
     }
 
@@ -89,27 +89,27 @@ final class Txns {
         return RequestOp.newBuilder().setRequestPut(put).build();
     }
 
-    static RequestOp delete(ByteString key) {
+    public static RequestOp delete(ByteString key) {
         return RequestOp.newBuilder()
                 .setRequestDeleteRange(DeleteRangeRequest.newBuilder().setKey(key))
                 .build();
     }
 
-    static RequestOp read(RangeRequest.Builder range) {
+    public static RequestOp read(RangeRequest.Builder range) {
         return RequestOp.newBuilder().setRequestRange(range).build();
     }
 
-    static RequestOp nested(TxnRequest.Builder txn) {
+    public static RequestOp nested(TxnRequest.Builder txn) {
         return RequestOp.newBuilder().setRequestTxn(txn).build();
     }
 
     /** One key, without its value. */
-    static RangeRequest.Builder key(ByteString key) {
+    public static RangeRequest.Builder key(ByteString key) {
         return RangeRequest.newBuilder().setKey(key).setKeysOnly(true);
     }
 
     /** A lock's tickets in order of arrival. */
-    static RangeRequest.Builder line(ByteString start) {
+    public static RangeRequest.Builder queue(ByteString start) {
         return RangeRequest.newBuilder()
                 .setKey(start)
                 .setRangeEnd(Keys.endOf(start))
@@ -117,13 +117,13 @@ final class Txns {
                 .setSortOrder(RangeRequest.SortOrder.ASCEND);
     }
 
-    /** The first in line. */
-    static RangeRequest.Builder first(ByteString start) {
-        return line(start).setLimit(1);
+    /** The first of a queue. */
+    public static RangeRequest.Builder first(ByteString start) {
+        return queue(start).setLimit(1);
     }
 
-    /** The last {@code count} in line, last first. */
-    static RangeRequest.Builder last(ByteString start, int count) {
-        return line(start).setSortOrder(RangeRequest.SortOrder.DESCEND).setLimit(count);
+    /** The last {@code count} of a queue, last first. */
+    public static RangeRequest.Builder last(ByteString start, int count) {
+        return queue(start).setSortOrder(RangeRequest.SortOrder.DESCEND).setLimit(count);
     }
 }

@@ -2,9 +2,7 @@ package io.holdfast.etcd;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
-import io.holdfast.etcd.TestClient.Waiter;
 import io.holdfast.servers.EtcdServer;
-import io.holdfast.spi.Grant;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -16,15 +14,15 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-@DisplayName("Handing a lock on in etcd")
-class HandoffTest {
+@DisplayName("From release to grant in etcd")
+class ReleaseToGrantTest {
 
     /** Of several rounds the best counts: a watch that waits does so in all of them, a busy machine stalls some. */
     private static final int ROUNDS = 4;
 
-    private static final int HANDOFFS = 100;
+    private static final int RELEASES = 100;
 
-    /** How long etcd lets a watch wait that starts in the past; half of it is far above a handoff on a slow machine. */
+    /** How long etcd lets a watch wait that starts in the past; half of it is far above what it takes on a slow machine. */
     private static final double STALL_MILLIS = 50;
 
     @ParameterizedTest
@@ -33,32 +31,32 @@ class HandoffTest {
         String name = "lock-" + UUID.randomUUID();
         List<TestClient> all = new ArrayList<>();
         try (EtcdServer server = EtcdServer.start()) {
-            Deque<Waiter> line = new ArrayDeque<>();
+            Deque<TestTicket> queue = new ArrayDeque<>();
             Deque<TestClient> order = new ArrayDeque<>();
             for (int i = 0; i < clients; i++) {
                 TestClient client = TestClient.of("etcd://127.0.0.1:" + server.port());
                 all.add(client);
                 order.add(client);
-                line.add(client.enqueue(name));
+                queue.add(client.enqueue(name));
             }
-            Grant held = line.remove().arrived();
+            TestTicket held = queue.remove().arrived();
             double best = Double.MAX_VALUE;
             for (int round = 0; round < ROUNDS; round++) {
-                double[] millis = new double[HANDOFFS];
-                for (int i = 0; i < HANDOFFS; i++) {
+                double[] millis = new double[RELEASES];
+                for (int i = 0; i < RELEASES; i++) {
                     TestClient holder = order.remove();
                     long before = System.nanoTime();
                     holder.release(held);
-                    held = line.remove().arrived();
+                    held = queue.remove().arrived();
                     millis[i] = (System.nanoTime() - before) / (double) TimeUnit.MILLISECONDS.toNanos(1);
                     order.add(holder);
-                    line.add(holder.enqueue(name));
+                    queue.add(holder.enqueue(name));
                 }
                 Arrays.sort(millis);
                 System.out.printf(
-                        "etcd handoff, %d clients, release to grant in ms: p50 %.2f, p90 %.2f, max %.2f%n",
-                        clients, millis[HANDOFFS / 2], millis[HANDOFFS * 9 / 10], millis[HANDOFFS - 1]);
-                best = Math.min(best, millis[HANDOFFS * 9 / 10]);
+                        "etcd, %d clients, release to grant in ms: p50 %.2f, p90 %.2f, max %.2f%n",
+                        clients, millis[RELEASES / 2], millis[RELEASES * 9 / 10], millis[RELEASES - 1]);
+                best = Math.min(best, millis[RELEASES * 9 / 10]);
             }
             assertThat(best).as("p90 of the best round").isLessThan(STALL_MILLIS);
         } finally {

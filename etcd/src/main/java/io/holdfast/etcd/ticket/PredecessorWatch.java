@@ -1,22 +1,26 @@
-package io.holdfast.etcd;
+package io.holdfast.etcd.ticket;
 
 import com.google.protobuf.ByteString;
 import io.holdfast.Demand;
 import io.holdfast.LossReason;
+import io.holdfast.etcd.client.EtcdClient;
+import io.holdfast.etcd.client.WatchHub;
 import io.holdfast.etcd.internal.wire.KVGrpc;
 import io.holdfast.etcd.internal.wire.KeyValue;
 import io.holdfast.etcd.internal.wire.TxnRequest;
+import io.holdfast.etcd.layout.Keys;
+import io.holdfast.etcd.session.TicketKey;
 import io.holdfast.spi.StoreContext;
 import java.time.Duration;
 import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /*
- * A ticket's wait for its turn.
+ * Finds out when a waiting ticket is admitted.
  *
- * It watches whoever must go (a reader the nearest who is not one, a permit all of the line) and acts on what it is told:
+ * It watches whoever must go (a reader the nearest who is not one, a permit all of the queue) and acts on what it is told:
  *
- *   - The last obstacle went: admitted, with no further request. Not if the obstacle was of our own session: then the whole
+ *   - The last predecessor went: admitted, with no further request. Not if that one was of our own session: then the whole
  *     session may have been revoked, our key with it, and the news of that is on another watch. One look tells.
  *   - Somebody went whose going does not suffice: one look.
  *   - The watch opened later than what we know (opened(s), s > revision): one look.
@@ -25,45 +29,51 @@ import org.jspecify.annotations.Nullable;
  * repeated after a pause. The heartbeat sees whether the nearest is gone and brings a look then, so for those who wait for it
  * alone even a lost event costs a third of the ttl at most; permits, whom anybody's going may admit, rely on their watch.
  */
-final class Wait implements WatchHub.Watcher, AutoCloseable {
+final class PredecessorWatch implements TicketKey.Waiting, WatchHub.Watcher {
 
     private static final long PAUSE_NANOS = Duration.ofMillis(100).toNanos();
 
-    private final Place place;
-    private final ByteString line;
+    private final TicketKey key;
+    private final ByteString queue;
     private final EtcdClient client;
     private final WatchHub hub;
     private final StoreContext context;
     private final Demand demand;
 
-    private Standing standing; // guarded by this
+    private Predecessors predecessors; // guarded by this
     private WatchHub.@Nullable Watch watch; // guarded by this
     private boolean looking; // guarded by this
     private boolean lookAgain; // guarded by this
     private boolean closed; // guarded by this
 
-    Wait(Place place, ByteString line, Standing standing, EtcdClient client, WatchHub hub, StoreContext context) {
-        this.place = place;
-        this.line = line;
-        this.standing = standing;
+    PredecessorWatch(
+            TicketKey key,
+            ByteString queue,
+            Predecessors predecessors,
+            EtcdClient client,
+            WatchHub hub,
+            StoreContext context) {
+        this.key = key;
+        this.queue = queue;
+        this.predecessors = predecessors;
         this.client = client;
         this.hub = hub;
         this.context = context;
-        this.demand = place.request().demand();
+        this.demand = key.ticket().demand();
     }
 
     synchronized void start() {
         watchNearest();
     }
 
-    /** Whose going is waited for. */
-    synchronized ByteString nearest() {
-        return standing.nearest();
+    @Override
+    public synchronized ByteString nearest() {
+        return predecessors.nearest();
     }
 
     @Override
     public synchronized void opened(long revision) {
-        if (revision > standing.revision()) {
+        if (revision > predecessors.revision()) {
             look();
         }
     }
@@ -83,24 +93,24 @@ final class Wait implements WatchHub.Watcher, AutoCloseable {
                 lookAgain = true;
                 return;
             }
-            Standing left = standing;
+            Predecessors left = predecessors;
             for (KeyValue kv : gone) {
-                if (kv.getModRevision() <= standing.revision()) {
+                if (kv.getModRevision() <= predecessors.revision()) {
                     continue;
                 }
-                if (kv.getKey().equals(place.key())
-                        || left.isHinderedBy(kv.getKey(), place.session().lease())) {
+                if (kv.getKey().equals(key.bytes())
+                        || left.has(kv.getKey(), key.session().lease())) {
                     look();
                     return;
                 }
                 left = left.without(kv.getKey());
             }
-            if (left.obstacles().size() == standing.obstacles().size()) {
+            if (left.those().size() == predecessors.those().size()) {
                 return;
             }
             if (!left.admits(demand)) {
                 if (demand instanceof Demand.Permits) {
-                    standing = left;
+                    predecessors = left;
                 } else {
                     look();
                 }
@@ -113,13 +123,13 @@ final class Wait implements WatchHub.Watcher, AutoCloseable {
     /** An exclusive holder may have become a shared one. */
     @Override
     public synchronized void changed(KeyValue now) {
-        if (demand instanceof Demand.Shared && standing.isHinderedBy(now.getKey())) {
+        if (demand instanceof Demand.Shared && predecessors.has(now.getKey())) {
             look();
         }
     }
 
-    /** Asks etcd where the ticket stands. */
-    synchronized void look() {
+    @Override
+    public synchronized void look() {
         if (closed) {
             return;
         }
@@ -127,15 +137,15 @@ final class Wait implements WatchHub.Watcher, AutoCloseable {
             lookAgain = true;
             return;
         }
-        TxnRequest question = Standing.look(line, place.key(), place.revision(), demand);
+        TxnRequest question = Predecessors.look(queue, key.bytes(), key.revision(), demand);
         looking = true;
         lookAgain = false;
         client.callAsync(KVGrpc.getTxnMethod(), question)
-                .thenApply(answer -> Standing.ofLook(answer, place.key(), demand))
+                .thenApply(answer -> Predecessors.ofLook(answer, key.bytes(), demand))
                 .whenComplete(this::looked);
     }
 
-    private void looked(@Nullable Standing now, @Nullable Throwable failure) {
+    private void looked(@Nullable Predecessors now, @Nullable Throwable failure) {
         synchronized (this) {
             looking = false;
             if (closed) {
@@ -146,7 +156,7 @@ final class Wait implements WatchHub.Watcher, AutoCloseable {
                 return;
             }
             if (now.present() && !now.admits(demand)) {
-                standing = now;
+                predecessors = now;
                 watchNearest();
                 if (lookAgain) {
                     look();
@@ -158,21 +168,15 @@ final class Wait implements WatchHub.Watcher, AutoCloseable {
             admit();
         } else {
             close();
-            place.lost(LossReason.GONE, "its key in etcd is gone: its lease ended, or somebody deleted it");
+            key.ticket().gone(LossReason.GONE, "its key in etcd is gone: its lease ended, or somebody deleted it");
         }
     }
 
     private void lookLater() {
-        context.timer().at(context.time().nanoTime() + PAUSE_NANOS, this::lookInBackground);
-    }
-
-    private void lookInBackground() {
-        try {
-            context.background().execute(this::look);
-        } catch (RuntimeException | Error e) {
-            // If the client is closing there will be no later: its timer ends.
-            lookLater();
-        }
+        context.timer()
+                .at(
+                        context.time().nanoTime() + PAUSE_NANOS,
+                        () -> context.background().execute(this::look));
     }
 
     private void watchNearest() {
@@ -180,29 +184,27 @@ final class Wait implements WatchHub.Watcher, AutoCloseable {
             return;
         }
         boolean all = demand instanceof Demand.Permits;
-        ByteString key = all ? line : standing.nearest();
-        if (watch != null && watch.key().equals(key)) {
+        ByteString watched = all ? queue : predecessors.nearest();
+        if (watch != null && watch.key().equals(watched)) {
             return;
         }
         if (watch != null) {
             watch.close();
         }
-        watch = hub.watch(key, all ? Keys.endOf(line) : ByteString.EMPTY, this);
+        watch = hub.watch(watched, all ? Keys.endOf(queue) : ByteString.EMPTY, this);
     }
 
     private void admit() {
         close();
-        place.admitted();
+        key.reportGrant();
     }
 
     @Override
-    public void close() {
-        synchronized (this) {
-            closed = true;
-            if (watch != null) {
-                watch.close();
-                watch = null;
-            }
+    public synchronized void close() {
+        closed = true;
+        if (watch != null) {
+            watch.close();
+            watch = null;
         }
     }
 }

@@ -1,4 +1,4 @@
-package io.holdfast.etcd;
+package io.holdfast.etcd.client;
 
 import io.holdfast.spi.StoreUri.HostPort;
 import java.nio.file.Path;
@@ -20,7 +20,7 @@ import java.util.OptionalLong;
  * @param lease a lease the user keeps already, to use instead of own ones
  * @param ending what becomes of the leases when the store is closed
  */
-record EtcdSettings(
+public record EtcdSettings(
         String display,
         List<HostPort> hosts,
         Optional<Tls> tls,
@@ -31,22 +31,23 @@ record EtcdSettings(
         OptionalLong lease,
         Ending ending) {
 
-    static final int PORT = 2379;
-    static final String PREFIX = "holdfast/";
-    static final Duration TIMEOUT = Duration.ofSeconds(5);
-    static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(1);
+    public static final int PORT = 2379;
+    public static final String PREFIX = "holdfast/";
+    public static final Duration TIMEOUT = Duration.ofSeconds(5);
+    public static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(1);
 
     /** What {@code close()} does to sessions nothing is held through. */
-    enum Ending {
+    public enum Ending {
         REVOKE,
         /** Leave them to expire. */
         ORPHAN
     }
 
     /** Files in PEM form; without an authority the JVM's own trust store decides. */
-    record Tls(Optional<Path> authority, Optional<Path> certificate, Optional<Path> key, Optional<String> serverName) {}
+    public record Tls(
+            Optional<Path> authority, Optional<Path> certificate, Optional<Path> key, Optional<String> serverName) {}
 
-    record Login(String user, String password) {
+    public record Login(String user, String password) {
         @Override
         public String toString() {
             return "Login[" + user + "]";

@@ -1,4 +1,4 @@
-package io.holdfast.etcd;
+package io.holdfast.etcd.client;
 
 import io.grpc.Status;
 import io.holdfast.LockException;
@@ -7,12 +7,12 @@ import io.holdfast.UnknownOutcomeException;
 import java.util.List;
 
 /** A call to etcd that brought no answer, and what may have become of its request. */
-final class RpcFailure extends RuntimeException {
+public final class RpcFailure extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
 
     /** What became of the request. */
-    enum Fate {
+    private enum Fate {
         /** It never left, or etcd said that it refused it. */
         NOT_APPLIED,
         /** It left, and nobody knows. */
@@ -22,6 +22,8 @@ final class RpcFailure extends RuntimeException {
     /** Answers etcd gives before it looks at a request, or when it has thrown it away whole. */
     private static final List<String> REFUSALS =
             List.of("etcdserver: no leader", "etcdserver: not capable", "etcdserver: user name is empty");
+
+    private static final String LEASE_NOT_FOUND = "requested lease not found";
 
     private final Fate fate;
     private final Status.Code code;
@@ -34,8 +36,7 @@ final class RpcFailure extends RuntimeException {
         this.description = status.getDescription() == null ? "" : status.getDescription();
     }
 
-    /** The same, known to have another fate because of what was asked. */
-    RpcFailure(Fate fate, RpcFailure failure) {
+    private RpcFailure(Fate fate, RpcFailure failure) {
         super(failure.getMessage(), failure);
         this.fate = fate;
         this.code = failure.code;
@@ -59,7 +60,17 @@ final class RpcFailure extends RuntimeException {
         return status.getDescription() == null ? status.getCode().toString() : status.getDescription();
     }
 
-    boolean isNotApplied() {
+    /** What was asked for cannot be done now, and nothing of it was. */
+    public static RpcFailure unavailable(String why) {
+        return of(Status.UNAVAILABLE.withDescription(why), false);
+    }
+
+    /** A session that was counted on has ended: another may do. */
+    public static RpcFailure sessionEnded() {
+        return of(Status.NOT_FOUND.withDescription(LEASE_NOT_FOUND), false);
+    }
+
+    public boolean isNotApplied() {
         return fate == Fate.NOT_APPLIED;
     }
 
@@ -72,12 +83,12 @@ final class RpcFailure extends RuntimeException {
         return code == Status.Code.DEADLINE_EXCEEDED;
     }
 
-    boolean isOutOfSpace() {
+    public boolean isOutOfSpace() {
         return description.contains("database space exceeded");
     }
 
-    boolean isLeaseNotFound() {
-        return code == Status.Code.NOT_FOUND && description.contains("requested lease not found");
+    public boolean isLeaseNotFound() {
+        return code == Status.Code.NOT_FOUND && description.contains(LEASE_NOT_FOUND);
     }
 
     /** The login has lapsed: etcd forgets tokens after some minutes, on restart and when users change. */
@@ -88,7 +99,17 @@ final class RpcFailure extends RuntimeException {
                 || description.contains("user name is empty");
     }
 
-    LockException about(String lockName) {
+    /** The same of a request that is known not to have been applied, or changes nothing. */
+    public RpcFailure asNotApplied() {
+        return new RpcFailure(Fate.NOT_APPLIED, this);
+    }
+
+    /** What it means to a request that is about no lock in particular, and changes nothing. */
+    public StoreUnavailableException ofWholeStore() {
+        return StoreUnavailableException.ofWholeStore(advice(), this);
+    }
+
+    public LockException about(String lockName) {
         return fate == Fate.NOT_APPLIED
                 ? new StoreUnavailableException(lockName, advice(), this)
                 : new UnknownOutcomeException(lockName, getMessage(), this);

@@ -1,6 +1,7 @@
-package io.holdfast.etcd;
+package io.holdfast.etcd.session;
 
 import com.google.protobuf.ByteString;
+import io.holdfast.etcd.client.EtcdClient;
 import io.holdfast.etcd.internal.wire.KVGrpc;
 import io.holdfast.etcd.internal.wire.KeyValue;
 import io.holdfast.etcd.internal.wire.LeaseGrpc;
@@ -9,6 +10,7 @@ import io.holdfast.etcd.internal.wire.LeaseKeepAliveResponse;
 import io.holdfast.etcd.internal.wire.ResponseOp;
 import io.holdfast.etcd.internal.wire.TxnRequest;
 import io.holdfast.etcd.internal.wire.TxnResponse;
+import io.holdfast.etcd.layout.Txns;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.TimeSource;
 import java.util.ArrayList;
@@ -33,15 +35,15 @@ import java.util.Optional;
  * The same read tells which of our keys are still there. "No such lease" is not believed on its own either: a leader
  * that has just been elected may not have applied the grant of it yet. A lease is gone when its keys are.
  */
-final class Pulse {
+public final class ProvenKeepAlive {
 
     /** Below etcd's limit of 128 operations in a transaction. */
     private static final int READS_AT_ONCE = 100;
 
     private static final int TRIES = 2;
 
-    /** What a pulse found. */
-    enum Verdict {
+    /** What became of the lease. */
+    public enum Verdict {
         /** The lease runs anew from the base. */
         EXTENDED,
         /** etcd knows no such lease. */
@@ -55,9 +57,9 @@ final class Pulse {
      * @param baseNanos just before the keep-alive was sent
      * @param found the keys that are there
      */
-    record Finding(Verdict verdict, long baseNanos, Map<ByteString, KeyValue> found) {
+    public record Finding(Verdict verdict, long baseNanos, Map<ByteString, KeyValue> found) {
 
-        Optional<KeyValue> key(ByteString key) {
+        public Optional<KeyValue> key(ByteString key) {
             return Optional.ofNullable(found.get(key));
         }
     }
@@ -65,13 +67,13 @@ final class Pulse {
     private final EtcdClient client;
     private final TimeSource time;
 
-    Pulse(EtcdClient client, TimeSource time) {
+    ProvenKeepAlive(EtcdClient client, TimeSource time) {
         this.client = client;
         this.time = time;
     }
 
     /** @throws RpcFailure if etcd does not answer */
-    Finding take(long lease, Collection<ByteString> keys, Deadline deadline) {
+    Finding send(long lease, Collection<ByteString> keys, Deadline deadline) {
         Finding finding = null;
         for (int i = 0; i < TRIES; i++) {
             long baseNanos = time.nanoTime();

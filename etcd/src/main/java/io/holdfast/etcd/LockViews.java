@@ -1,0 +1,156 @@
+package io.holdfast.etcd;
+
+import com.google.protobuf.ByteString;
+import io.holdfast.LockView;
+import io.holdfast.LockView.Holder;
+import io.holdfast.LockView.Waiter;
+import io.holdfast.etcd.client.EtcdClient;
+import io.holdfast.etcd.internal.wire.KVGrpc;
+import io.holdfast.etcd.internal.wire.KeyValue;
+import io.holdfast.etcd.internal.wire.LeaseGrpc;
+import io.holdfast.etcd.internal.wire.LeaseTimeToLiveRequest;
+import io.holdfast.etcd.internal.wire.RangeRequest;
+import io.holdfast.etcd.internal.wire.RangeResponse;
+import io.holdfast.etcd.layout.Keys;
+import io.holdfast.etcd.layout.TicketValue;
+import io.holdfast.etcd.layout.Txns;
+import io.holdfast.spi.Admission;
+import io.holdfast.spi.Deadline;
+import io.holdfast.spi.LockStore.Page;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Comparator;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+
+/** Shows queues to people. Thread-safe. */
+final class LockViews {
+
+    private static final int KEYS_AT_ONCE = 1000;
+
+    /** Each costs a request of its own, so only the first get a time left. */
+    private static final int LEASES_ASKED = 64;
+
+    private final EtcdClient client;
+    private final Keys keys;
+
+    LockViews(EtcdClient client, Keys keys) {
+        this.client = client;
+        this.keys = keys;
+    }
+
+    LockView view(String name, Deadline deadline) {
+        return view(name, queue(name, deadline), new HashMap<>(), deadline);
+    }
+
+    /** The tickets that hold a lock, in order. */
+    List<KeyValue> holders(String name, Deadline deadline) {
+        Admission admission = new Admission();
+        List<KeyValue> holders = new ArrayList<>();
+        for (KeyValue ticket : queue(name, deadline)) {
+            if (!admission.admit(TicketValue.read(ticket.getValue()).demand())) {
+                break;
+            }
+            holders.add(ticket);
+        }
+        return holders;
+    }
+
+    /**
+     * All keys of a lock lie together, so a page reads from its first lock on until it has seen the one behind its last. Where the
+     * next page begins is said by the name of the last lock.
+     */
+    Page views(String namePrefix, Optional<String> after, int limit, Deadline deadline) {
+        Map<String, List<KeyValue>> queues = queues(namePrefix, after, limit, deadline);
+        Optional<String> next = Optional.empty();
+        if (queues.size() > limit) {
+            List<String> names = List.copyOf(queues.keySet());
+            queues.keySet().retainAll(names.subList(0, limit));
+            next = Optional.of(names.get(limit - 1));
+        }
+        Map<Long, Optional<Duration>> timesLeft = new HashMap<>();
+        List<LockView> views = new ArrayList<>();
+        queues.forEach((name, queue) -> {
+            queue.sort(Comparator.comparingLong(KeyValue::getCreateRevision));
+            views.add(view(name, queue, timesLeft, deadline));
+        });
+        return new Page(views, next);
+    }
+
+    /** The tickets by their locks, in the order of keys, of as many locks, and some of those of the next lock if there is one. */
+    private Map<String, List<KeyValue>> queues(
+            String namePrefix, Optional<String> after, int limit, Deadline deadline) {
+        Map<String, List<KeyValue>> queues = new LinkedHashMap<>();
+        ByteString start = keys.namesBeginningWith(namePrefix);
+        ByteString from = after.map(name -> Keys.endOf(keys.queue(name))).orElse(Keys.orFirst(start));
+        RangeRequest.Builder range =
+                RangeRequest.newBuilder().setRangeEnd(Keys.endOf(start)).setLimit(Math.min(KEYS_AT_ONCE, limit) + 1);
+        boolean more = true;
+        while (more && queues.size() <= limit) {
+            RangeResponse page = range(range.setKey(from), deadline);
+            for (KeyValue ticket : page.getKvsList()) {
+                keys.lockOf(ticket.getKey())
+                        .ifPresent(name -> queues.computeIfAbsent(name, key -> new ArrayList<>())
+                                .add(ticket));
+            }
+            more = page.getMore() && page.getKvsCount() > 0;
+            if (more) {
+                range.setRevision(page.getHeader().getRevision());
+                from = Keys.after(page.getKvs(page.getKvsCount() - 1).getKey());
+            }
+        }
+        return queues;
+    }
+
+    private List<KeyValue> queue(String name, Deadline deadline) {
+        return range(Txns.queue(keys.queue(name)), deadline).getKvsList();
+    }
+
+    private LockView view(
+            String name, List<KeyValue> queue, Map<Long, Optional<Duration>> timesLeft, Deadline deadline) {
+        List<Holder> holders = new ArrayList<>();
+        List<Waiter> waiters = new ArrayList<>();
+        Admission admission = new Admission();
+        for (KeyValue ticket : queue) {
+            TicketValue value = TicketValue.read(ticket.getValue());
+            if (admission.admit(value.demand())) {
+                holders.add(new Holder(
+                        value.origin(),
+                        value.demand(),
+                        value.isForeign() ? Optional.empty() : Optional.of(ticket.getCreateRevision()),
+                        // It was written when its client queued, and etcd does not say when it became the first.
+                        Optional.empty(),
+                        timeLeft(ticket.getLease(), timesLeft, deadline),
+                        value.standing()));
+            } else {
+                waiters.add(new Waiter(value.origin(), value.demand(), value.since()));
+            }
+        }
+        return new LockView(name, holders, waiters);
+    }
+
+    private Optional<Duration> timeLeft(long lease, Map<Long, Optional<Duration>> known, Deadline deadline) {
+        if (lease == 0) {
+            return Optional.empty();
+        }
+        if (known.size() >= LEASES_ASKED) {
+            return known.getOrDefault(lease, Optional.empty());
+        }
+        return known.computeIfAbsent(lease, id -> {
+            long seconds = client.call(
+                            LeaseGrpc.getLeaseTimeToLiveMethod(),
+                            LeaseTimeToLiveRequest.newBuilder().setId(id).build(),
+                            EtcdClient.Repeat.HARMLESS,
+                            deadline)
+                    .getTtl();
+            return seconds < 0 ? Optional.empty() : Optional.of(Duration.ofSeconds(seconds));
+        });
+    }
+
+    private RangeResponse range(RangeRequest.Builder range, Deadline deadline) {
+        return client.call(KVGrpc.getRangeMethod(), range.build(), EtcdClient.Repeat.HARMLESS, deadline);
+    }
+}

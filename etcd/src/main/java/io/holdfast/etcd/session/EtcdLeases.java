@@ -1,0 +1,82 @@
+package io.holdfast.etcd.session;
+
+import io.holdfast.etcd.client.EtcdClient;
+import io.holdfast.etcd.client.RpcFailure;
+import io.holdfast.etcd.internal.wire.LeaseGrantRequest;
+import io.holdfast.etcd.internal.wire.LeaseGrantResponse;
+import io.holdfast.etcd.internal.wire.LeaseGrpc;
+import io.holdfast.etcd.internal.wire.LeaseRevokeRequest;
+import io.holdfast.etcd.internal.wire.LeaseRevokeResponse;
+import io.holdfast.etcd.internal.wire.LeaseTimeToLiveRequest;
+import io.holdfast.etcd.internal.wire.LeaseTimeToLiveResponse;
+import io.holdfast.etcd.layout.Keys;
+import io.holdfast.spi.Deadline;
+import io.holdfast.spi.StoreContext;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicLong;
+
+/** Gets leases of etcd for sessions, and gives them back. Thread-safe. */
+final class EtcdLeases {
+
+    private final EtcdClient client;
+    private final StoreContext context;
+    private final Keys keys;
+    private final ProvenKeepAlive keepAlive;
+    private final AtomicLong numbers = new AtomicLong(); // of keys
+
+    EtcdLeases(EtcdClient client, StoreContext context, Keys keys, ProvenKeepAlive keepAlive) {
+        this.client = client;
+        this.context = context;
+        this.keys = keys;
+        this.keepAlive = keepAlive;
+    }
+
+    /** A new one, which etcd may give for longer than was asked. */
+    Session grant(long seconds, Session.Kind kind, Deadline deadline) {
+        long baseNanos = context.time().nanoTime();
+        LeaseGrantResponse granted = client.call(
+                LeaseGrpc.getLeaseGrantMethod(),
+                LeaseGrantRequest.newBuilder().setTtl(seconds).build(),
+                EtcdClient.Repeat.HARMLESS,
+                deadline);
+        return new Session(
+                granted.getId(), Duration.ofSeconds(granted.getTtl()), kind, context.clientId(), numbers, baseNanos);
+    }
+
+    /** One of the user's. */
+    Session adopt(long lease, Deadline deadline) {
+        LeaseTimeToLiveResponse answer = client.call(
+                LeaseGrpc.getLeaseTimeToLiveMethod(),
+                LeaseTimeToLiveRequest.newBuilder().setId(lease).build(),
+                EtcdClient.Repeat.HARMLESS,
+                deadline);
+        ProvenKeepAlive.Finding finding = keepAlive.send(lease, List.of(keys.session(lease)), deadline);
+        if (answer.getTtl() <= 0 || finding.verdict() != ProvenKeepAlive.Verdict.EXTENDED) {
+            throw RpcFailure.unavailable("the given lease " + Long.toHexString(lease) + " has ended");
+        }
+        Duration ttl = Duration.ofSeconds(answer.getGrantedTtl());
+        return new Session(lease, ttl, Session.Kind.GIVEN, context.clientId(), numbers, finding.baseNanos());
+    }
+
+    /** Ends one, and the keys on it. One that is gone already is ended too. */
+    void revoke(long lease, Deadline deadline) {
+        try {
+            client.call(LeaseGrpc.getLeaseRevokeMethod(), revocation(lease), EtcdClient.Repeat.HARMLESS, deadline);
+        } catch (RpcFailure failure) {
+            if (!failure.isLeaseNotFound()) {
+                throw failure;
+            }
+        }
+    }
+
+    /** The same without waiting; if it fails the lease expires. */
+    CompletableFuture<LeaseRevokeResponse> revokeAsync(long lease) {
+        return client.callAsync(LeaseGrpc.getLeaseRevokeMethod(), revocation(lease));
+    }
+
+    private static LeaseRevokeRequest revocation(long lease) {
+        return LeaseRevokeRequest.newBuilder().setId(lease).build();
+    }
+}

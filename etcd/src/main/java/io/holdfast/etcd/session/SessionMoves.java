@@ -1,0 +1,86 @@
+package io.holdfast.etcd.session;
+
+import io.holdfast.LossReason;
+import io.holdfast.etcd.client.EtcdClient;
+import io.holdfast.etcd.client.RpcFailure;
+import io.holdfast.etcd.internal.wire.KVGrpc;
+import io.holdfast.etcd.internal.wire.TxnRequest;
+import io.holdfast.etcd.internal.wire.TxnResponse;
+import io.holdfast.etcd.layout.Txns;
+import io.holdfast.spi.Deadline;
+import java.time.Duration;
+
+/*
+ * Takes keys to sessions of their own, for an extension beyond the ttl of the common one.
+ *
+ * A move whose answer is missing may be made much later: when the key has moved elsewhere, or when the lease it has is counted
+ * on while the one it would move to runs out. So a move is for the key as it was last read (its mod revision), and a renewal that
+ * finds one not made rewrites the key as it is before it counts: from then on the move comes too late.
+ *
+ * The ticket may end while its key moves. Whoever ends it deletes the key by its create revision, on whatever lease it is, and
+ * gives back the session it may have moved to (TicketKeys.forget). If nobody does, the key's time is up all the same.
+ */
+public final class SessionMoves {
+
+    private final Sessions sessions;
+    private final TicketKeys ticketKeys;
+    private final EtcdClient client;
+
+    public SessionMoves(Sessions sessions, EtcdClient client) {
+        this.sessions = sessions;
+        this.ticketKeys = sessions.ticketKeys();
+        this.client = client;
+    }
+
+    /** Gives a key a session of its own, long enough. */
+    public void toOwnSession(TicketKey key, Duration ttl, Deadline deadline) {
+        Session own = sessions.openOwn(ttl, deadline);
+        key.beginMove(own);
+        TxnResponse response = move(key, own, deadline);
+        if (response.getSucceeded()) {
+            ticketKeys.move(key, own);
+            // What was asked for; that etcd counts whole seconds shall not make it longer.
+            key.ticket().extended(ttl, own.baseNanos());
+            return;
+        }
+        ticketKeys.cancelMove(key);
+        if (response.getResponses(0).getResponseRange().getKvsCount() > 0) {
+            throw RpcFailure.unavailable("its key changed meanwhile");
+        }
+        ticketKeys.lose(key, LossReason.GONE, "its key in etcd is gone");
+    }
+
+    private TxnResponse move(TicketKey key, Session own, Deadline deadline) {
+        TxnRequest txn = TxnRequest.newBuilder()
+                .addCompare(Txns.changedAt(key.bytes(), key.changeRevision()))
+                .addSuccess(key.put(own))
+                .addFailure(Txns.read(Txns.key(key.bytes())))
+                .build();
+        try {
+            return send(txn, deadline);
+        } catch (RpcFailure failure) {
+            if (failure.isNotApplied()) {
+                ticketKeys.cancelMove(key);
+            }
+            throw failure;
+        }
+    }
+
+    /** Makes sure that a move that was not made never will be. */
+    public void preclude(TicketKey key, Deadline deadline) {
+        TxnRequest txn = TxnRequest.newBuilder()
+                .addCompare(Txns.changedAt(key.bytes(), key.changeRevision()))
+                .addSuccess(Txns.rewriteAsIs(key.bytes()))
+                .build();
+        TxnResponse response = send(txn, deadline);
+        if (!response.getSucceeded()) {
+            throw RpcFailure.unavailable("its key changed meanwhile");
+        }
+        key.changedAt(response.getHeader().getRevision());
+        ticketKeys.cancelMove(key);
+    }
+
+    private TxnResponse send(TxnRequest txn, Deadline deadline) {
+        return client.call(KVGrpc.getTxnMethod(), txn, EtcdClient.Repeat.NEVER, deadline);
+    }
+}

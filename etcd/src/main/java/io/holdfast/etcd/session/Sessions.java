@@ -1,0 +1,325 @@
+package io.holdfast.etcd.session;
+
+import com.google.protobuf.ByteString;
+import io.holdfast.LossReason;
+import io.holdfast.UnsupportedLockException;
+import io.holdfast.etcd.client.EtcdClient;
+import io.holdfast.etcd.client.EtcdSettings;
+import io.holdfast.etcd.client.RpcFailure;
+import io.holdfast.etcd.client.WatchHub;
+import io.holdfast.etcd.internal.wire.KVGrpc;
+import io.holdfast.etcd.internal.wire.PutRequest;
+import io.holdfast.etcd.layout.Keys;
+import io.holdfast.spi.Deadline;
+import io.holdfast.spi.DurationText;
+import io.holdfast.spi.StoreContext;
+import io.holdfast.spi.Ticket;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Predicate;
+
+/*
+ * The leases of a client.
+ *
+ * All locks of one ttl share a lease, so an acquisition needs none of its own: one request. The price is that the lease no
+ * longer tells which of its keys somebody still wants, for it lives as long as the client does. So every key is entered in its
+ * session before it is written, and what is found without having been entered is an orphan (see SessionSweeper).
+ *
+ * Each session has a key of its own, watched: its deletion says at once that the lease was revoked from outside, and an
+ * administrator's forced release is told by a change of it (see SessionWatcher). So nobody needs to watch the keys he
+ * holds.
+ */
+public final class Sessions implements AutoCloseable {
+
+    private static final Logger LOG = System.getLogger(Sessions.class.getName());
+
+    /** Stands for all ttls where the user has given a lease. */
+    private static final long GIVEN = 0;
+
+    private static final Duration CLOSE_LIMIT = Duration.ofSeconds(1);
+
+    private final EtcdSettings settings;
+    private final EtcdClient client;
+    private final WatchHub hub;
+    private final StoreContext context;
+    private final Keys keys;
+    private final ProvenKeepAlive keepAlive;
+    private final EtcdLeases leases;
+    private final TicketKeys ticketKeys;
+    private final Map<Long, Session> common = new ConcurrentHashMap<>(); // by seconds of ttl, or GIVEN
+    private final Set<Session> all = ConcurrentHashMap.newKeySet();
+    private final ReentrantLock opening = new ReentrantLock();
+    private final SessionSweeper sweeper;
+    private volatile boolean closed;
+
+    public Sessions(EtcdSettings settings, EtcdClient client, WatchHub hub, StoreContext context, Keys keys) {
+        this.settings = settings;
+        this.client = client;
+        this.hub = hub;
+        this.context = context;
+        this.keys = keys;
+        this.ticketKeys = new TicketKeys(client, context.time(), this::discard);
+        this.keepAlive = new ProvenKeepAlive(client, context.time());
+        this.leases = new EtcdLeases(client, context, keys, keepAlive);
+        this.sweeper = new SessionSweeper(this, ticketKeys, client, context, keys);
+    }
+
+    public TicketKeys ticketKeys() {
+        return ticketKeys;
+    }
+
+    /** The session for locks of that ttl, new if need be. */
+    public Session obtain(String lockName, Duration ttl, Deadline deadline) {
+        if (closed) {
+            throw RpcFailure.unavailable("the store is closed");
+        }
+        long ttlClass = settings.lease().isPresent() ? GIVEN : seconds(ttl);
+        Session known = common.get(ttlClass);
+        long now = context.time().nanoTime();
+        if (known != null && isFresh(known, now)) {
+            requireTtl(known, lockName, ttl);
+            known.markUsed(now);
+            return known;
+        }
+        if (!EtcdClient.tryLock(opening, deadline.within(settings.timeout()))) {
+            throw RpcFailure.unavailable("no time left to open a session");
+        }
+        try {
+            Session session = renewOrOpen(ttlClass, deadline);
+            requireTtl(session, lockName, ttl);
+            session.markUsed(context.time().nanoTime());
+            return session;
+        } catch (RpcFailure failure) {
+            // A lease without keys hinders nobody: whatever became of it, nothing was taken.
+            throw failure.asNotApplied();
+        } finally {
+            opening.unlock();
+        }
+    }
+
+    /** A session for one lock alone. */
+    Session openOwn(Duration ttl, Deadline deadline) {
+        Session session = leases.grant(seconds(ttl), Session.Kind.OWN, deadline);
+        open(session);
+        return session;
+    }
+
+    /** A session nobody extends, for a key that stays a while. */
+    public Session openLingering(Duration stay, Deadline deadline) {
+        return leases.grant(seconds(stay), Session.Kind.OWN, deadline);
+    }
+
+    /** Ends such a session then, which is more exact than its expiry. */
+    public void endLingering(Session session, long atNanos) {
+        context.timer().at(atNanos, () -> leases.revokeAsync(session.lease()));
+    }
+
+    /** Gives a lease back that nothing is held through. */
+    void discard(Session session) {
+        if (drop(session)) {
+            leases.revokeAsync(session.lease());
+        }
+    }
+
+    /** Ends a lease and the key on it that nobody wants. If that fails the lease stays, to be tried again. */
+    void endWithKey(Session session, Deadline deadline) {
+        leases.revoke(session.lease(), deadline);
+        drop(session);
+        ticketKeys.forgetAll(session);
+    }
+
+    Collection<Session> all() {
+        return all;
+    }
+
+    boolean isClosed() {
+        return closed;
+    }
+
+    /** Extends a lease and looks at keys. A lease found gone takes its keys with it. */
+    public ProvenKeepAlive.Finding extend(Session session, List<ByteString> wanted, Deadline deadline) {
+        if (!session.isTidy(context.time().nanoTime())) {
+            throw RpcFailure.unavailable("requests of unknown outcome must be cleared away first");
+        }
+        List<ByteString> read = new ArrayList<>(wanted);
+        read.add(keys.session(session.lease()));
+        ProvenKeepAlive.Finding finding = keepAlive.send(session.lease(), read, deadline);
+        if (finding.verdict() == ProvenKeepAlive.Verdict.EXTENDED) {
+            session.markExtended(finding.baseNanos());
+        } else if (finding.verdict() == ProvenKeepAlive.Verdict.NO_LEASE
+                && finding.found().isEmpty()) {
+            lose(session, LossReason.GONE, "etcd no longer knows its " + session);
+        }
+        return finding;
+    }
+
+    /** A lease has ended: everybody who holds or waits through it is told. */
+    public void lose(Session session, LossReason reason, String why) {
+        if (!drop(session)) {
+            return;
+        }
+        LOG.log(Level.DEBUG, () -> "Lost " + session + " of " + settings.display() + ": " + why);
+        Set<TicketKey> left = keysBut(session, TicketKey::isLingering);
+        session.live().values().forEach(key -> key.reportEndOfSession(reason, why));
+        ticketKeys.forgetAll(session);
+        // It may live on at the server, and the keys with it: nobody shall wait for them longer than need be.
+        if (session.kind() != Session.Kind.GIVEN) {
+            leases.revokeAsync(session.lease());
+        } else {
+            inBackground(() -> clearAway(left, session));
+        }
+    }
+
+    /** The keys of a session but for such. */
+    private static Set<TicketKey> keysBut(Session session, Predicate<TicketKey> wanted) {
+        Set<TicketKey> keys = new HashSet<>();
+        session.unwanted().values().forEach(unwanted -> keys.add(unwanted.key()));
+        session.live().values().stream().filter(Predicate.not(wanted)).forEach(keys::add);
+        return keys;
+    }
+
+    /** Deletes what a lost session has left on a lease of the user's, again and again until it is done. */
+    private void clearAway(Set<TicketKey> left, Session session) {
+        if (!ticketKeys.deleteAll(left, session, Deadline.after(context.time(), settings.timeout()))) {
+            long again = context.time().nanoTime() + session.ttl().toNanos() / 3;
+            context.timer().at(again, () -> inBackground(() -> clearAway(left, session)));
+        }
+    }
+
+    /** Not once the store is closed: its client takes no tasks any more. */
+    void inBackground(Runnable task) {
+        if (!closed) {
+            context.background().execute(task);
+        }
+    }
+
+    /** Takes a session out of use. False if it was. */
+    private boolean drop(Session session) {
+        if (!all.remove(session)) {
+            return false;
+        }
+        common.values().remove(session);
+        session.end();
+        return true;
+    }
+
+    /** Whoever is granted a lock through it has at least half the ttl. The rounds keep it so. */
+    private static boolean isFresh(Session session, long nowNanos) {
+        return !session.isOver()
+                && nowNanos - session.baseNanos() < session.ttl().toNanos() / 2;
+    }
+
+    private Session renewOrOpen(long ttlClass, Deadline deadline) {
+        Session known = common.get(ttlClass);
+        if (known != null && !known.isOver()) {
+            long now = context.time().nanoTime();
+            if (!isFresh(known, now) && !known.isExpired(now)) {
+                extend(known, List.of(), deadline);
+                now = context.time().nanoTime();
+            }
+            if (isFresh(known, now)) {
+                return known;
+            }
+            if (!known.isOver() && !known.isExpired(now)) {
+                // Others may hold locks through it yet: theirs is not to be lost because ours cannot be had.
+                throw RpcFailure.unavailable("etcd is changing its leader, the lease waits for it");
+            }
+            lose(known, LossReason.EXPIRED, "its " + known + " was not extended in time");
+        }
+        Session session = ttlClass == GIVEN
+                ? leases.adopt(settings.lease().orElseThrow(), deadline)
+                : leases.grant(ttlClass, Session.Kind.COMMON, deadline);
+        common.put(ttlClass, session);
+        open(session);
+        return session;
+    }
+
+    private void requireTtl(Session session, String lockName, Duration ttl) {
+        if (session.kind() == Session.Kind.GIVEN && ttl.compareTo(session.ttl()) > 0) {
+            throw new UnsupportedLockException(
+                    lockName,
+                    "its ttl of " + DurationText.of(ttl) + " is longer than that of the given lease, "
+                            + DurationText.of(session.ttl()));
+        }
+    }
+
+    private void open(Session session) {
+        all.add(session);
+        writeOwnKey(session);
+        session.setWatch(hub.watch(
+                keys.session(session.lease()), ByteString.EMPTY, new SessionWatcher(session, this, ticketKeys)));
+        sweeper.plan();
+    }
+
+    void writeOwnKey(Session session) {
+        PutRequest put = PutRequest.newBuilder()
+                .setKey(keys.session(session.lease()))
+                .setValue(ByteString.copyFromUtf8(context.clientName()))
+                .setLease(session.lease())
+                .build();
+        client.callAsync(KVGrpc.getPutMethod(), put).thenRun(session::markOwnKeyWritten);
+    }
+
+    /** After a gap in the news of a session: looks whether what is held through it still is. */
+    void checkHeld(Session session) {
+        inBackground(() -> {
+            List<TicketKey> held = session.live().values().stream()
+                    .filter(key -> key.ticket().state() == Ticket.State.HELD)
+                    .toList();
+            try {
+                Deadline deadline = Deadline.after(context.time(), settings.timeout());
+                ProvenKeepAlive.Finding finding =
+                        extend(session, held.stream().map(TicketKey::bytes).toList(), deadline);
+                for (TicketKey key : held) {
+                    if (finding.key(key.bytes()).isEmpty()) {
+                        ticketKeys.lose(key, LossReason.GONE, "its key in etcd is gone");
+                    }
+                }
+            } catch (RpcFailure failure) {
+                LOG.log(Level.DEBUG, () -> "Could not check " + session + ": " + failure.getMessage());
+            }
+        });
+    }
+
+    private static long seconds(Duration ttl) {
+        return ttl.plusNanos(999_999_999).toSeconds();
+    }
+
+    /**
+     * Gives back the leases nothing is held through, and clears those of the user's. What is held, or is to linger, is left to
+     * expire.
+     */
+    @Override
+    public void close() {
+        closed = true;
+        Deadline limit = Deadline.after(context.time(), CLOSE_LIMIT);
+        List<CompletableFuture<?>> revocations = new ArrayList<>();
+        for (Session session : all) {
+            if (session.kind() == Session.Kind.GIVEN) {
+                ticketKeys.deleteAll(keysBut(session, TicketKey::isTaken), session, limit);
+            } else if (settings.ending() == EtcdSettings.Ending.REVOKE
+                    && session.live().values().stream().noneMatch(TicketKey::isTaken)) {
+                revocations.add(leases.revokeAsync(session.lease()));
+            }
+            session.end();
+        }
+        try {
+            CompletableFuture.allOf(revocations.toArray(CompletableFuture[]::new))
+                    .orTimeout(limit.remainingNanos(), TimeUnit.NANOSECONDS)
+                    .join();
+        } catch (RuntimeException e) {
+            LOG.log(Level.DEBUG, "Leases could not be given back; they will expire", e);
+        }
+    }
+}

@@ -1,0 +1,4 @@
+@NullMarked
+package io.holdfast.etcd.session;
+
+import org.jspecify.annotations.NullMarked;
