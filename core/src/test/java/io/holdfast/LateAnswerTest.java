@@ -1,6 +1,5 @@
 package io.holdfast;
 
-import static io.holdfast.ManualClient.awaitQuietly;
 import static io.holdfast.ManualClient.OPTIONS;
 import static io.holdfast.ManualClient.TTL;
 import static io.holdfast.ManualClient.awaitQuietly;

@@ -82,7 +82,9 @@ final class QuorumRenewal {
     /** The deadline is what a majority of the nodes vouch for, each by its own last request. */
     private void report(Ticket ticket, List<NodeAnswer<Map<OwnerId, Said>>> answers) {
         if (count(answers, ticket, Said.RENEWED) >= nodes.majority()) {
-            NodeTickets.of(ticket, nodes).vouchedFor().ifPresent(part -> ticket.extended(part.givenTtl(), part.baseNanos()));
+            NodeTickets.of(ticket, nodes)
+                    .vouchedFor()
+                    .ifPresent(part -> ticket.extended(part.givenTtl(), part.baseNanos()));
             return;
         }
         String said = nodes.said(answers, node -> node.getOrDefault(ticket.owner(), Said.NOT_HELD).text);

@@ -157,9 +157,7 @@ class CorruptFileTest {
         client.take("good");
         Files.writeString(file, "bad");
 
-        assertThat(client.views(""))
-                .extracting(LockView::name)
-                .containsExactly("good");
+        assertThat(client.views("")).extracting(LockView::name).containsExactly("good");
         assertThat(client.store.prune(Duration.ZERO, StoreClient.soon())).isZero();
         assertThat(file).exists();
     }

@@ -227,8 +227,8 @@ class FileStoreTest {
     @Test
     void anExpiredGrantIsNotRevivedEvenIfNobodyTookIt() {
         RecordedTicket expiring = one.take("job", Demand.exclusive(), Duration.ofMillis(20));
-        await().until(() ->
-                System.nanoTime() - expiring.ticket().baseNanos() > Duration.ofMillis(20).toNanos());
+        await().until(() -> System.nanoTime() - expiring.ticket().baseNanos()
+                > Duration.ofMillis(20).toNanos());
 
         assertThat(one.renew(expiring)).isEqualTo(Told.GONE);
     }

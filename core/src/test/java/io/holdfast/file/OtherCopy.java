@@ -47,7 +47,8 @@ public final class OtherCopy implements BiFunction<Path, String, String> {
     }
 
     private static String look(StoreClient client) {
-        String seen = client.view("job").holders().size() + " " + client.views("").size();
+        String seen =
+                client.view("job").holders().size() + " " + client.views("").size();
         String answer = client.tryTake("job").isPresent() ? "granted" : "refused";
         client.store.prune(Duration.ZERO, StoreClient.soon());
         return seen + " " + answer;

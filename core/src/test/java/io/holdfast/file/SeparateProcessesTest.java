@@ -267,7 +267,8 @@ class SeparateProcessesTest {
 
         private static boolean isAtTheGuard() {
             return StackWalker.getInstance()
-                    .walk(frames -> frames.anyMatch(frame -> frame.getMethodName().equals("takeGuard")));
+                    .walk(frames ->
+                            frames.anyMatch(frame -> frame.getMethodName().equals("takeGuard")));
         }
     }
 

@@ -89,13 +89,11 @@ final class RelayedRequests implements AutoCloseable {
         return answer;
     }
 
-    private Optional<Answer> takeInRelay(Session session, LockSql sql, Ticket ticket, Baton baton)
-            throws SQLException {
+    private Optional<Answer> takeInRelay(Session session, LockSql sql, Ticket ticket, Baton baton) throws SQLException {
         long baseNanos = time.nanoTime();
         boolean goesOn = baton.hasFollowers();
-        Optional<Answer.Taken> grant = goesOn
-                ? sql.takeInRelay(session, ticket, baseNanos)
-                : sql.take(session, ticket, Line.RELAY, baseNanos);
+        Optional<Answer.Taken> grant =
+                goesOn ? sql.takeInRelay(session, ticket, baseNanos) : sql.take(session, ticket, Line.RELAY, baseNanos);
         if (grant.isEmpty()) {
             return Optional.empty();
         }

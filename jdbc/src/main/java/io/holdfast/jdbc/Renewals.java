@@ -96,8 +96,7 @@ final class Renewals {
                     : deadline.within(deadline.remaining().dividedBy(2));
             try {
                 renew(batch, Duration.ZERO, share, Deadline.after(time, Duration.ZERO))
-                        .ifPresentOrElse(
-                                renewed -> report(batch, renewed), () -> batches.addAll(batch.halves()));
+                        .ifPresentOrElse(renewed -> report(batch, renewed), () -> batches.addAll(batch.halves()));
             } catch (LockException e) {
                 if (deadline.hasPassed() || !mayBeForOneRow(e)) {
                     report(batch, e);

@@ -17,8 +17,8 @@ import io.holdfast.spi.StoreTraits;
 import io.holdfast.spi.Ticket;
 import io.holdfast.spi.TokenRaisingStore;
 import io.holdfast.spi.Withdrawal;
-import java.lang.System.Logger.Level;
 import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -117,8 +117,7 @@ final class RowStore implements HintingStore, DowngradingStore, TokenRaisingStor
             }
         }
         for (int tries = 0; tries < TRIES; tries++) {
-            Optional<Answer> quick =
-                    requests.run(ticket.name(), deadline, (session, sql) -> ask(session, sql, ticket));
+            Optional<Answer> quick = requests.run(ticket.name(), deadline, (session, sql) -> ask(session, sql, ticket));
             Optional<Answer> answer = quick.isPresent() ? quick : askWithRowLocked(ticket, deadline);
             if (answer.isPresent()) {
                 if (answer.get() instanceof Answer.Taken) {

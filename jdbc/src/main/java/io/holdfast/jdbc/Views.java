@@ -1,8 +1,8 @@
 package io.holdfast.jdbc;
 
 import io.holdfast.Demand;
-import io.holdfast.LockView.Holder;
 import io.holdfast.LockView;
+import io.holdfast.LockView.Holder;
 import io.holdfast.jdbc.LockSql.Kind;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.LockStore.Page;

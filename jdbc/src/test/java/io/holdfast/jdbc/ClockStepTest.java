@@ -145,12 +145,14 @@ class ClockStepTest {
     }
 
     /** Held, to be renewed for a while, and over after that time unless it is. */
-    private static HeldTicket held(OpenStore client, Database database, String name, Demand demand, Duration overAfter) {
+    private static HeldTicket held(
+            OpenStore client, Database database, String name, Demand demand, Duration overAfter) {
         HeldTicket held =
                 client.take(Database.unique(name), demand, RENEWED_FOR).orElseThrow();
         for (String table : List.of("holdfast_lock", "holdfast_lock_holder")) {
-            database.execute("UPDATE " + table + " SET expires_at = " + database.dialect().now() + " + "
-                    + LockSql.micros(overAfter) + " WHERE name = '" + held.ticket.name() + "'");
+            database.execute("UPDATE " + table + " SET expires_at = "
+                    + database.dialect().now() + " + " + LockSql.micros(overAfter) + " WHERE name = '"
+                    + held.ticket.name() + "'");
         }
         return held;
     }

@@ -6,11 +6,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import io.holdfast.Demand;
-import io.holdfast.jdbc.HeldTicket.Told;
 import io.holdfast.DistributedLock;
 import io.holdfast.Holdfast;
 import io.holdfast.Lease;
 import io.holdfast.LockOptions;
+import io.holdfast.jdbc.HeldTicket.Told;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
@@ -180,8 +180,9 @@ class DataSourceTest extends RecipeTest {
             only.setAutoCommit(false);
             only.setTransactionIsolation(Connection.TRANSACTION_REPEATABLE_READ);
 
-            try (OpenStore client = new OpenStore(
-                    JdbcStores.using(new OneConnection(only)).withSchemaCreated().withConnections(1))) {
+            try (OpenStore client = new OpenStore(JdbcStores.using(new OneConnection(only))
+                    .withSchemaCreated()
+                    .withConnections(1))) {
                 String name = Database.unique("back");
                 client.release(client.hold(name));
                 client.release(client.hold(name, Demand.shared()));

@@ -1,8 +1,8 @@
 package io.holdfast.jdbc;
 
+import io.holdfast.Demand;
 import io.holdfast.LockException;
 import io.holdfast.LockView.Origin;
-import io.holdfast.Demand;
 import io.holdfast.spi.OwnerId;
 import io.holdfast.spi.Ticket;
 import io.holdfast.spi.TimeSource;

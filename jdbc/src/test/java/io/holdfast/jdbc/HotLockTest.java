@@ -3,10 +3,10 @@ package io.holdfast.jdbc;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.Demand;
-import io.holdfast.jdbc.HeldTicket.Told;
 import io.holdfast.DistributedReadWriteLock;
 import io.holdfast.Holdfast;
 import io.holdfast.Lease;
+import io.holdfast.jdbc.HeldTicket.Told;
 import io.holdfast.spi.ReleaseAnswer;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -82,7 +82,8 @@ class HotLockTest extends RecipeTest {
                         (exclusive ? alone : together).incrementAndGet();
                         assertThat(alone.get()).isLessThanOrEqualTo(1);
                         assertThat(alone.get() == 1 && together.get() > 0).isFalse();
-                        assertThat(client.renew(grant.get(), Duration.ofSeconds(40))).isEqualTo(Told.KEPT);
+                        assertThat(client.renew(grant.get(), Duration.ofSeconds(40)))
+                                .isEqualTo(Told.KEPT);
                         (exclusive ? alone : together).decrementAndGet();
                         assertThat(client.release(grant.get())).isEqualTo(ReleaseAnswer.RELEASED);
                     }

@@ -4,15 +4,15 @@ import io.holdfast.Demand;
 import io.holdfast.jdbc.HeldTicket.Told;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.LockStore;
+import io.holdfast.spi.OwnerId;
 import io.holdfast.spi.Refusal;
 import io.holdfast.spi.ReleaseAnswer;
-import io.holdfast.spi.Ticket;
-import io.holdfast.spi.Withdrawal;
-import io.holdfast.spi.OwnerId;
 import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.StoreFactory;
 import io.holdfast.spi.StoreUri;
+import io.holdfast.spi.Ticket;
 import io.holdfast.spi.TimeSource;
+import io.holdfast.spi.Withdrawal;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.Executor;
@@ -32,8 +32,7 @@ final class OpenStore implements AutoCloseable {
     }
 
     OpenStore(StoreFactory factory, TimeSource time, Executor background) {
-        StoreContext context = new StoreContext(
-                owners.client(), "test", time, (nanos, task) -> () -> {}, background);
+        StoreContext context = new StoreContext(owners.client(), "test", time, (nanos, task) -> () -> {}, background);
         store = (RowStore) factory.open(context);
     }
 

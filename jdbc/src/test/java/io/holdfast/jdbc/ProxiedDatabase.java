@@ -35,8 +35,7 @@ final class ProxiedDatabase implements StoreUnderTest, AutoCloseable {
 
     @Override
     public StoreFactory store() {
-        return new JdbcStores()
-                .store(StoreUri.parse(database.url(proxy.port()) + "&createSchema=true&connections=3"));
+        return new JdbcStores().store(StoreUri.parse(database.url(proxy.port()) + "&createSchema=true&connections=3"));
     }
 
     /** A database may take long to write to its disk, and an answer that takes a ttl is none. */

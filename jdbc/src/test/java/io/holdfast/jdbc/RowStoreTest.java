@@ -1,7 +1,6 @@
 package io.holdfast.jdbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.holdfast.Demand;
@@ -593,7 +592,9 @@ class RowStoreTest {
     }
 
     private static List<LockView> views(OpenStore client, String prefix) {
-        return client.store.views(prefix, Optional.empty(), 100, OpenStore.soon()).locks();
+        return client.store
+                .views(prefix, Optional.empty(), 100, OpenStore.soon())
+                .locks();
     }
 
     private static Duration timeLeft(OpenStore client, HeldTicket grant) {

@@ -2,13 +2,15 @@ package io.holdfast.internal.ticket;
 
 import io.holdfast.LockException;
 import io.holdfast.Renewal;
+import io.holdfast.UnknownOutcomeException;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.Ticket;
 import io.holdfast.spi.TimeSource;
 import io.holdfast.spi.Tokens;
+import io.holdfast.spi.support.Uninterruptibly;
 import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.Semaphore;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -24,20 +26,16 @@ public final class KeptTicket implements Ticket.Listener {
     private final TimeSource time;
     private final Keeper keeper;
     private final Cleanup cleanup;
-    private final AtomicReference<Round> round = new AtomicReference<>(Round.IDLE);
+    /** One permit: requests to keep this ticket do not overlap, so each knows which answer is its own. */
+    private final Semaphore keeping = new Semaphore(1);
+
+    private volatile boolean answered;
     private volatile TicketUser user;
     private volatile long dueNanos;
     private volatile @Nullable LockException failure;
     private volatile boolean extended;
     private long grantedNanos; // written by the acquisition that got it, then handed on through the gate
     private int localNumber; // as above
-
-    /** One renewal at a time, and whether its answer has been heard. */
-    private enum Round {
-        IDLE,
-        ASKED,
-        ANSWERED
-    }
 
     KeptTicket(Tickets.Spec spec, Tickets tickets, TicketUser user) {
         this.renewal = spec.renewal();
@@ -109,19 +107,27 @@ public final class KeptTicket implements Ticket.Listener {
     /** Asks the store for at least that long from now, on this thread. */
     public void extend(Duration ttl, StoreRequests requests) {
         extended = true;
-        askNow(() -> requests.extend(ticket, ttl));
+        askNow(requests.deadline(), () -> requests.extend(ticket, ttl));
     }
 
     /** Asks the store to keep it, on this thread. */
     public void renewNow(StoreRequests requests, Deadline callers) {
-        askNow(() -> requests.renewNow(ticket, callers));
+        askNow(callers, () -> requests.renewNow(ticket, callers));
     }
 
     /** Failing is an exception to somebody who waits for the answer. */
-    private void askNow(Runnable request) {
-        failure = null;
-        request.run();
-        LockException failed = failure;
+    private void askNow(Deadline deadline, Runnable request) {
+        if (!Uninterruptibly.await(deadline, keeping::tryAcquire)) {
+            throw new UnknownOutcomeException(ticket.name(), "an earlier renewal is still under way");
+        }
+        LockException failed;
+        try {
+            failure = null;
+            request.run();
+            failed = failure;
+        } finally {
+            keeping.release();
+        }
         if (failed != null && ticket.state() != Ticket.State.ENDED) {
             throw failed;
         }
@@ -164,14 +170,14 @@ public final class KeptTicket implements Ticket.Listener {
 
     @Override
     public void granted() {
-        answered();
+        answered = true;
         dueNanos = nextDueNanos();
         user.changed();
     }
 
     @Override
     public void kept() {
-        answered();
+        answered = true;
         failure = null;
         dueNanos = nextDueNanos();
         user.kept(left());
@@ -179,7 +185,7 @@ public final class KeptTicket implements Ticket.Listener {
 
     @Override
     public void failing(LockException cause) {
-        answered();
+        answered = true;
         failure = cause;
         dueNanos = time.nanoTime() + slackNanos();
         user.failing(left(), cause);
@@ -187,7 +193,7 @@ public final class KeptTicket implements Ticket.Listener {
 
     @Override
     public void ended(Ticket.Ending why) {
-        answered();
+        answered = true;
         user.changed();
     }
 
@@ -224,18 +230,22 @@ public final class KeptTicket implements Ticket.Listener {
 
     /** Reserves this for one renewal; false if one is under way. */
     boolean beginRenewal() {
-        return round.compareAndSet(Round.IDLE, Round.ASKED);
+        boolean begun = keeping.tryAcquire();
+        if (begun) {
+            answered = false;
+        }
+        return begun;
     }
 
     /** @param unheard what to say if the store said nothing */
     void finishRenewal(LockException unheard) {
-        if (round.getAndSet(Round.IDLE) == Round.ASKED) {
-            ticket.failing(unheard);
+        try {
+            if (!answered) {
+                ticket.failing(unheard);
+            }
+        } finally {
+            keeping.release();
         }
-    }
-
-    private void answered() {
-        round.compareAndSet(Round.ASKED, Round.ANSWERED);
     }
 
     /** A third of the ttl after the base, less up to a tenth of that, so that leases of one moment spread out. */

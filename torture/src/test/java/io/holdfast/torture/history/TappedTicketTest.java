@@ -212,8 +212,9 @@ class TappedTicketTest {
     }
 
     private Event only(Operation operation) {
-        List<Event> found =
-                events().stream().filter(event -> event.operation() == operation).toList();
+        List<Event> found = events().stream()
+                .filter(event -> event.operation() == operation)
+                .toList();
         assertThat(found).hasSize(1);
         return found.get(0);
     }
