@@ -24,10 +24,14 @@ public abstract sealed class LockException extends RuntimeException
         this.lockName = lockName;
     }
 
-    /** What is true for the holder of a lease, whatever became of the request. */
+    /** The same trouble as it is to somebody who holds the lock all the while: with other words, where they differ. */
+    public LockException whileHeld(Duration stillValidFor) {
+        return this;
+    }
+
     static String stillHeld(Duration stillValidFor) {
         return "You still hold the lock, for " + stillValidFor.toMillis() / 1000.0
-                + " s unless it is renewed; try again, or" + " check the store.";
+                + " s unless it is renewed; check the store.";
     }
 
     /** The lock this is about. */

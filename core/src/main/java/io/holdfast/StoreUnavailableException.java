@@ -7,37 +7,42 @@ public final class StoreUnavailableException extends LockException {
 
     private static final long serialVersionUID = 1L;
 
+    private static final String NOT_HELD = "Nothing was acquired; check the store and try again.";
+
+    private final String what;
+
     public StoreUnavailableException(String lockName, String what) {
-        super(lockName, message(lockName, what));
+        super(lockName, message(lockName, what, NOT_HELD));
+        this.what = what;
     }
 
     public StoreUnavailableException(String lockName, String what, Throwable cause) {
-        super(lockName, message(lockName, what), cause);
+        super(lockName, message(lockName, what, NOT_HELD), cause);
+        this.what = what;
     }
 
-    private StoreUnavailableException(StoreUnavailableException cause, String message) {
-        super(cause.lockName(), message, cause);
+    private StoreUnavailableException(StoreUnavailableException original, Duration stillValidFor) {
+        super(original.lockName(), message(original.lockName(), original.what, stillHeld(stillValidFor)), original);
+        this.what = original.what;
     }
 
-    private StoreUnavailableException(Throwable cause, String message) {
-        super("*", message, cause);
+    private StoreUnavailableException(Throwable cause, String what) {
+        super("*", "The store is unavailable: " + what + ". Check it and try again.", cause);
+        this.what = what;
     }
 
     /** From a request that is about no lock in particular. */
     public static StoreUnavailableException ofWholeStore(String what, Throwable cause) {
-        return new StoreUnavailableException(cause, "The store is unavailable: " + what + ". Check it and try again.");
+        return new StoreUnavailableException(cause, what);
     }
 
     /** The same of a lease that is held all the while. */
+    @Override
     public StoreUnavailableException whileHeld(Duration stillValidFor) {
-        return new StoreUnavailableException(
-                this,
-                "The store could not be asked about the lease on lock '" + lockName() + "'. "
-                        + stillHeld(stillValidFor));
+        return new StoreUnavailableException(this, stillValidFor);
     }
 
-    private static String message(String lockName, String what) {
-        return "The store of lock '" + lockName + "' is unavailable: " + what
-                + ". Nothing was acquired; check the store and try again.";
+    private static String message(String lockName, String what, String consequence) {
+        return "The store of lock '" + lockName + "' is unavailable: " + what + ". " + consequence;
     }
 }

@@ -12,28 +12,33 @@ public final class UnknownOutcomeException extends LockException {
 
     private static final long serialVersionUID = 1L;
 
+    private static final String NOT_HELD =
+            "You do not hold the lock; what the request may have left behind is being removed, try again.";
+
+    private final String what;
+
     public UnknownOutcomeException(String lockName, String what) {
-        super(lockName, message(lockName, what));
+        super(lockName, message(lockName, what, NOT_HELD));
+        this.what = what;
     }
 
     public UnknownOutcomeException(String lockName, String what, Throwable cause) {
-        super(lockName, message(lockName, what), cause);
+        super(lockName, message(lockName, what, NOT_HELD), cause);
+        this.what = what;
     }
 
-    private UnknownOutcomeException(UnknownOutcomeException cause, String message) {
-        super(cause.lockName(), message, cause);
+    private UnknownOutcomeException(UnknownOutcomeException original, Duration stillValidFor) {
+        super(original.lockName(), message(original.lockName(), original.what, stillHeld(stillValidFor)), original);
+        this.what = original.what;
     }
 
     /** The same of a lease that is held all the while. */
+    @Override
     public UnknownOutcomeException whileHeld(Duration stillValidFor) {
-        return new UnknownOutcomeException(
-                this,
-                "A request about the lease on lock '" + lockName() + "' was sent but not answered. "
-                        + stillHeld(stillValidFor));
+        return new UnknownOutcomeException(this, stillValidFor);
     }
 
-    private static String message(String lockName, String what) {
-        return "A request for lock '" + lockName + "' was sent but not answered: " + what
-                + ". You do not hold the lock; what the request may have left behind is being removed, try again.";
+    private static String message(String lockName, String what, String consequence) {
+        return "A request for lock '" + lockName + "' was sent but not answered: " + what + ". " + consequence;
     }
 }

@@ -83,7 +83,7 @@ public final class Client implements Holdfast {
         Events events = new Events(settings.listeners(), callbacks);
         HandoffLimits handoff = new HandoffLimits(settings.maxHandoffs(), settings.maxHandoffTime());
         Leases leases = new Leases(time, requests, validity, handoff, events, callbacks, leaks);
-        LongWaits longWaits = new LongWaits(settings.clientName(), settings.longWait(), cleanup);
+        LongWaits longWaits = new LongWaits(settings.clientName(), settings.longWait(), cleanup, time);
         this.acquisitions = new Acquisitions(
                 time,
                 threads.timer(),
@@ -215,7 +215,7 @@ public final class Client implements Holdfast {
             acquisitions.wakeAll();
             interrupted |= awaitUntil(deadline, () -> {
                 keeper.closeAll();
-                return acquisitions.nobodyWaits() && lifecycle.isIdle() && keeper.isEmpty() && cleanup.isIdle();
+                return isQuiet();
             });
             lifecycle.finishClosing();
             // Who began before that hands its outcome to the executors: they must still be there. See Callbacks.
@@ -227,6 +227,15 @@ public final class Client implements Holdfast {
                 Thread.currentThread().interrupt();
             }
         }
+    }
+
+    /** In this order: an acquisition under way may still be kept, and a release under way may still need clean-up. */
+    private boolean isQuiet() {
+        return acquisitions.nobodyWaits()
+                && lifecycle.isIdle()
+                && keeper.isEmpty()
+                && lifecycle.isIdle()
+                && cleanup.isIdle();
     }
 
     /** Returns whether the thread was interrupted meanwhile. */

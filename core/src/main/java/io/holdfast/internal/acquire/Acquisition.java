@@ -74,7 +74,7 @@ final class Acquisition extends Gate.Entry<KeptTicket> implements TicketUser, In
     private final Patience patience;
     private final Deadline deadline;
     private final long startedNanos;
-    private final Runnable waker;
+    private final Caller caller;
 
     private Stage stage = Stage.AT_GATE;
     private boolean atGate;
@@ -90,14 +90,14 @@ final class Acquisition extends Gate.Entry<KeptTicket> implements TicketUser, In
     private boolean longWaitSaid;
     private @Nullable HeldLease lease;
 
-    Acquisition(Acquisitions shared, LockTerms terms, Patience patience, Deadline deadline, Runnable waker) {
+    Acquisition(Acquisitions shared, LockTerms terms, Patience patience, Deadline deadline, Caller caller) {
         super(terms.demand());
         this.shared = shared;
         this.terms = terms;
         this.patience = patience;
         this.deadline = deadline;
         this.startedNanos = shared.time.nanoTime();
-        this.waker = waker;
+        this.caller = caller;
     }
 
     // What the driver calls.
@@ -111,6 +111,7 @@ final class Acquisition extends Gate.Entry<KeptTicket> implements TicketUser, In
             if (!over && !hasWaited) {
                 hasWaited = true;
                 shared.startWaiting(this);
+                warnOfWaitForItself();
                 if (!shared.lifecycle.isOpen()) {
                     over = step();
                 }
@@ -178,7 +179,7 @@ final class Acquisition extends Gate.Entry<KeptTicket> implements TicketUser, In
 
     @Override
     void wake() {
-        waker.run();
+        caller.wake();
     }
 
     @Override
@@ -199,12 +200,12 @@ final class Acquisition extends Gate.Entry<KeptTicket> implements TicketUser, In
 
     @Override
     public void changed() {
-        waker.run();
+        caller.wake();
     }
 
     @Override
     public boolean close() {
-        waker.run();
+        caller.wake();
         return true;
     }
 
@@ -212,6 +213,7 @@ final class Acquisition extends Gate.Entry<KeptTicket> implements TicketUser, In
 
     @Override
     public void leave() {
+        terms.site().heldNoMoreBy(caller);
         if (insideGate) {
             insideGate = false;
             terms.site().gate.leave(this);
@@ -220,6 +222,7 @@ final class Acquisition extends Gate.Entry<KeptTicket> implements TicketUser, In
 
     @Override
     public boolean handOn(KeptTicket ticket) {
+        terms.site().heldNoMoreBy(caller);
         if (insideGate && terms.site().gate.handOver(this, ticket)) {
             insideGate = false;
             return true;
@@ -230,7 +233,7 @@ final class Acquisition extends Gate.Entry<KeptTicket> implements TicketUser, In
     /** A second entry inside where this one was. */
     @Override
     public InsideGate asShared() {
-        Acquisition successor = new Acquisition(shared, terms.withDemand(Demand.shared()), patience, deadline, waker);
+        Acquisition successor = new Acquisition(shared, terms.withDemand(Demand.shared()), patience, deadline, caller);
         successor.stage = Stage.OVER;
         if (insideGate) {
             insideGate = false;
@@ -318,7 +321,8 @@ final class Acquisition extends Gate.Entry<KeptTicket> implements TicketUser, In
                         terms.name(),
                         terms.demand(),
                         terms.options().ttl(),
-                        terms.options().renewal()),
+                        terms.options().renewal(),
+                        caller.threadName()),
                 this);
         kept = asking;
         // Closing waits for all of it: a grant must not slip between the answer and its lease.
@@ -438,8 +442,9 @@ final class Acquisition extends Gate.Entry<KeptTicket> implements TicketUser, In
     private void complete(KeptTicket granted) {
         kept = null;
         granted.startUse(now());
-        lease = shared.leases.open(granted, this, terms.options());
+        lease = shared.leases.open(granted, this, terms.options(), caller.threadName());
         stage = Stage.OVER;
+        tellSite();
         long token = granted.usersToken();
         shared.events.publish(() -> new LockEvent.Granted(terms.name(), token, waited()));
     }
@@ -456,11 +461,18 @@ final class Acquisition extends Gate.Entry<KeptTicket> implements TicketUser, In
             return false;
         }
         inherited.handOn();
-        lease = shared.leases.open(inherited, this, terms.options());
+        lease = shared.leases.open(inherited, this, terms.options(), caller.threadName());
         stage = Stage.OVER;
+        tellSite();
         long token = inherited.usersToken();
         shared.events.publish(() -> new LockEvent.HandedOver(terms.name(), token, waited()));
         return true;
+    }
+
+    private void tellSite() {
+        if (caller.isThread() && demand instanceof Demand.Exclusive) {
+            terms.site().heldBy(caller);
+        }
     }
 
     private void giveBackInherited() {
@@ -520,7 +532,7 @@ final class Acquisition extends Gate.Entry<KeptTicket> implements TicketUser, In
 
     private void hint() {
         hinted = true;
-        waker.run();
+        caller.wake();
     }
 
     /** The store is away. Those who have waited go on waiting for a while; everybody else is told. */
@@ -592,7 +604,19 @@ final class Acquisition extends Gate.Entry<KeptTicket> implements TicketUser, In
     private void warnOfLongWait() {
         if (hasWaited && !longWaitSaid && now() - longWaitNanos() >= 0) {
             longWaitSaid = true;
-            shared.longWaits.warn(terms.name(), waited());
+            shared.longWaits.warn(terms.name(), waited(), shared::waitersFor);
+        }
+    }
+
+    /** Not an error: another thread may release that lease. But most often a re-entrant lock was meant. */
+    private void warnOfWaitForItself() {
+        if (caller.isSameThread(terms.site().exclusiveHolder())) {
+            LOG.log(
+                    Level.WARNING,
+                    "Thread {0} waits for lock ''{1}'', which it holds itself: it waits for ever unless another thread"
+                            + " releases that lease. Use asReentrantLock() where a thread may lock again",
+                    caller.threadName(),
+                    terms.name());
         }
     }
 

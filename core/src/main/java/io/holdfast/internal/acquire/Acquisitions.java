@@ -78,6 +78,13 @@ public final class Acquisitions {
         waiting.remove(acquisition);
     }
 
+    /** How many of this client's threads and futures wait for that lock. */
+    long waitersFor(String lockName) {
+        return waiting.stream()
+                .filter(acquisition -> acquisition.terms().name().equals(lockName))
+                .count();
+    }
+
     /** The client closes: those who wait find out. */
     public void wakeAll() {
         waiting.forEach(Acquisition::wake);

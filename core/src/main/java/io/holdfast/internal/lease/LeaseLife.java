@@ -9,7 +9,6 @@ import io.holdfast.LossReason;
 import io.holdfast.ReleaseResult;
 import io.holdfast.Renewal;
 import io.holdfast.StoreUnavailableException;
-import io.holdfast.UnknownOutcomeException;
 import io.holdfast.UnsupportedLockException;
 import io.holdfast.internal.ticket.KeptTicket;
 import io.holdfast.internal.ticket.StoreRequests;
@@ -18,8 +17,8 @@ import io.holdfast.spi.Deadline;
 import io.holdfast.spi.DowngradingStore;
 import io.holdfast.spi.ReleaseAnswer;
 import io.holdfast.spi.Ticket;
-import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
+import java.lang.System.Logger;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.function.Consumer;
@@ -57,6 +56,7 @@ public final class LeaseLife implements TicketUser {
     private final Ticket ticket;
     private final InsideGate inside;
     private final LockOptions options;
+    private final String thread;
     private final long token;
     private final long grantedNanos;
     private final LeaseState state = new LeaseState();
@@ -64,12 +64,13 @@ public final class LeaseLife implements TicketUser {
     /** Told by the garbage collector if the user's handle vanished without a release. */
     private @Nullable WeakReference<HeldLease> handle;
 
-    LeaseLife(Leases leases, KeptTicket kept, InsideGate inside, LockOptions options) {
+    LeaseLife(Leases leases, KeptTicket kept, InsideGate inside, LockOptions options, String thread) {
         this.leases = leases;
         this.kept = kept;
         this.ticket = kept.ticket();
         this.inside = inside;
         this.options = options;
+        this.thread = thread;
         this.token = kept.usersToken();
         this.grantedNanos = now();
     }
@@ -100,6 +101,11 @@ public final class LeaseLife implements TicketUser {
 
     public long token() {
         return token;
+    }
+
+    /** Which thread asked for it: after a handoff another than the one the store knows. */
+    String thread() {
+        return thread;
     }
 
     long storeToken() {
@@ -150,9 +156,7 @@ public final class LeaseLife implements TicketUser {
         }
         try {
             kept.extend(leases.validity().ttlFor(atLeast), leases.requests());
-        } catch (StoreUnavailableException e) {
-            throw e.whileHeld(left());
-        } catch (UnknownOutcomeException e) {
+        } catch (LockException e) {
             throw e.whileHeld(left());
         }
         requireValid();
@@ -168,12 +172,33 @@ public final class LeaseLife implements TicketUser {
         if (isHeld()) {
             ticket.isValid(); // a passed deadline ends the ticket, and with it this lease
         }
+        return state.beginRelease() ? finishRelease() : state.result();
+    }
+
+    private ReleaseResult finishRelease() {
+        forgetHandle();
+        ReleaseResult result =
+                handOn() ? ReleaseResult.RELEASED : leases.requests().underWay(() -> giveBack(linger()));
+        leases.events().publish(() -> new LockEvent.Released(name(), token, result, held()));
+        return result;
+    }
+
+    /** {@link #release} without waiting for the store: ends the lease here and now, and gives it back in the background. */
+    ReleaseResult releaseInBackground(Duration linger) {
+        endIfTooLong();
+        if (isHeld()) {
+            ticket.isValid();
+        }
         if (!state.beginRelease()) {
             return state.result();
         }
         forgetHandle();
-        ReleaseResult result =
-                handOn() ? ReleaseResult.RELEASED : leases.requests().underWay(() -> giveBack(linger()));
+        ReleaseResult result = handOn() ? ReleaseResult.RELEASED : ReleaseResult.PENDING;
+        if (result == ReleaseResult.PENDING) {
+            kept.endInBackground(linger);
+            state.finishRelease(result);
+            inside.leave();
+        }
         leases.events().publish(() -> new LockEvent.Released(name(), token, result, held()));
         return result;
     }
@@ -184,6 +209,11 @@ public final class LeaseLife implements TicketUser {
             forgetHandle();
             leases.requests().underWay(() -> giveBack(Duration.ZERO));
         }
+    }
+
+    /** As {@link #releaseUndelivered}, from a thread that must not wait for the store. */
+    public void releaseUndeliveredInBackground() {
+        releaseInBackground(Duration.ZERO);
     }
 
     private boolean handOn() {
@@ -306,8 +336,8 @@ public final class LeaseLife implements TicketUser {
     /** Goes on as a lease of another kind on the same ticket. If that fails before the store was changed, this goes on. */
     public HeldLease downgrade(DowngradingStore store) {
         requireValid();
-        if (!state.beginRelease()) {
-            throw new LeaseLostException(name(), token, "it has been released");
+        if (!state.beginDowngrade()) {
+            throw new LeaseLostException(name(), token, whyNotValid());
         }
         try {
             leases.requests().downgrade(ticket, store);
@@ -331,17 +361,20 @@ public final class LeaseLife implements TicketUser {
             goOn();
             throw new LeaseLostException(name(), token, whyNotValid());
         }
-        HeldLease successor = leases.open(kept, inside.asShared(), options);
+        HeldLease successor = leases.open(kept, inside.asShared(), options, thread);
         state.finishRelease(ReleaseResult.RELEASED);
         forgetHandle();
         return successor;
     }
 
-    /** The downgrade was not done: held as before, unless the ticket ended meanwhile. */
+    /** The downgrade was not done: held as before, unless it was released or the ticket ended meanwhile. */
     private void goOn() {
-        state.cancelRelease();
-        changed();
-        endIfTooLong();
+        if (state.goOn()) {
+            changed();
+            endIfTooLong();
+        } else {
+            finishRelease();
+        }
     }
 
     /** How long the lock must stay taken from now on to have been held for its shortest time. */
@@ -363,6 +396,14 @@ public final class LeaseLife implements TicketUser {
 
     private void announce(LossReason reason, String detail) {
         Loss loss = new Loss(name(), token, reason, detail);
+        LOG.log(
+                reason == LossReason.CLOSED ? Level.WARNING : Level.ERROR,
+                "The lease on lock ''{0}'' with token {1} at {2} is lost: {3}. Its work must stop: others may hold the lock by"
+                        + " now; onLost() and isValid() tell it so",
+                name(),
+                Long.toString(token),
+                leases.requests().traits().store(),
+                detail);
         notice.announce(loss, leases.callbacks()::tellLoss);
         leases.events().publish(() -> new LockEvent.Lost(name(), token, loss));
     }

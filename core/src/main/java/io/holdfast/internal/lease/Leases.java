@@ -29,9 +29,13 @@ public record Leases(
         Callbacks callbacks,
         LeakWatch leaks) {
 
-    /** A lease on a ticket that is held. If it ended a moment ago, the lease is lost. */
-    public HeldLease open(KeptTicket ticket, InsideGate inside, LockOptions options) {
-        LeaseLife life = new LeaseLife(this, ticket, inside, options);
+    /**
+     * A lease on a ticket that is held. If that ended a moment ago, the lease is lost.
+     *
+     * @param thread which thread of the user's asked for it, for people
+     */
+    public HeldLease open(KeptTicket ticket, InsideGate inside, LockOptions options, String thread) {
+        LeaseLife life = new LeaseLife(this, ticket, inside, options, thread);
         HeldLease lease = life.newHandle();
         life.beginUse();
         return lease;

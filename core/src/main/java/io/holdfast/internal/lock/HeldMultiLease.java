@@ -32,6 +32,15 @@ final class HeldMultiLease implements MultiLease {
         return worst;
     }
 
+    /** As {@link #releaseUndelivered}, from a thread that must not wait for the store: a canceller's, say. */
+    static void releaseUndeliveredInBackground(List<Lease> leases) {
+        for (int i = leases.size() - 1; i >= 0; i--) {
+            if (leases.get(i) instanceof HeldLease held) {
+                held.life().releaseUndeliveredInBackground();
+            }
+        }
+    }
+
     /** As {@link #releaseAll}, of leases that no user has seen: none of them has a shortest hold. */
     static void releaseUndelivered(List<Lease> leases) {
         for (int i = leases.size() - 1; i >= 0; i--) {

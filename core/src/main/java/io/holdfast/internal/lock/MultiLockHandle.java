@@ -149,7 +149,7 @@ public final class MultiLockHandle implements MultiLock {
                 finish();
                 return;
             }
-            if (isDone() || (!taken.isEmpty() && deadline.hasPassed())) {
+            if (isDone() || (patience != Patience.ONCE && !taken.isEmpty() && deadline.hasPassed())) {
                 giveUp();
                 return;
             }
@@ -181,7 +181,7 @@ public final class MultiLockHandle implements MultiLock {
             } else if (!together.isValid()) {
                 giveUp();
             } else if (!complete(form.apply(Optional.of(together)))) {
-                HeldMultiLease.releaseUndelivered(taken);
+                HeldMultiLease.releaseUndeliveredInBackground(taken);
             }
         }
 
@@ -193,7 +193,7 @@ public final class MultiLockHandle implements MultiLock {
         }
 
         private void releaseTaken() {
-            HeldMultiLease.releaseUndelivered(taken);
+            HeldMultiLease.releaseUndeliveredInBackground(taken);
             taken.clear();
         }
     }
