@@ -82,7 +82,7 @@ public final class Client implements Holdfast {
         this.callbacks = new Callbacks(settings.executor(), threads.callbacks(), threads.lossCallbacks(), lifecycle);
         Events events = new Events(settings.listeners(), callbacks);
         HandoffLimits handoff = new HandoffLimits(settings.maxHandoffs(), settings.maxHandoffTime());
-        Leases leases = new Leases(time, requests, validity, handoff, events, callbacks, leaks);
+        Leases leases = new Leases(time, requests, validity, handoff, events, callbacks, threads.tasks(), leaks);
         LongWaits longWaits = new LongWaits(settings.clientName(), settings.longWait(), cleanup, time);
         this.acquisitions = new Acquisitions(
                 time,

@@ -70,6 +70,10 @@ public final class Acquisitions {
         return Deadline.after(time, wait);
     }
 
+    public Timer timer() {
+        return timer;
+    }
+
     void startWaiting(Acquisition acquisition) {
         waiting.add(acquisition);
     }

@@ -21,6 +21,8 @@ import java.lang.System.Logger.Level;
 import java.lang.System.Logger;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -183,8 +185,41 @@ public final class LeaseLife implements TicketUser {
         return result;
     }
 
-    /** {@link #release} without waiting for the store: ends the lease here and now, and gives it back in the background. */
-    ReleaseResult releaseInBackground(Duration linger) {
+    public boolean isLost() {
+        return state.get() == LeaseState.State.LOST;
+    }
+
+    /** Ends the lease here and now; the store is asked on a thread of the client's own. */
+    CompletableFuture<ReleaseResult> releaseAsync() {
+        endIfTooLong();
+        if (isHeld()) {
+            ticket.isValid();
+        }
+        if (!state.beginRelease()) {
+            return CompletableFuture.completedFuture(state.result());
+        }
+        CompletableFuture<ReleaseResult> outcome = new CompletableFuture<>();
+        leases.requests().beginUnderWay();
+        Runnable release = () -> {
+            try {
+                ReleaseResult result = finishRelease();
+                leases.callbacks().complete(outcome::complete, result);
+            } catch (RuntimeException | Error e) {
+                leases.callbacks().complete(outcome::completeExceptionally, e);
+            } finally {
+                leases.requests().finishUnderWay();
+            }
+        };
+        try {
+            leases.tasks().execute(release);
+        } catch (RejectedExecutionException closed) {
+            release.run();
+        }
+        return outcome;
+    }
+
+    /** As {@link #release}, but gives it back in the background and does not tell how that went. */
+    private ReleaseResult releaseInBackground(Duration linger) {
         endIfTooLong();
         if (isHeld()) {
             ticket.isValid();

@@ -8,6 +8,7 @@ import io.holdfast.internal.work.Callbacks;
 import io.holdfast.internal.work.Events;
 import io.holdfast.spi.TimeSource;
 import io.holdfast.spi.Validity;
+import java.util.concurrent.Executor;
 
 /**
  * Makes the leases of one client, and has what they use. Thread-safe.
@@ -18,6 +19,7 @@ import io.holdfast.spi.Validity;
  * @param handoff how often a grant may be handed on
  * @param events where their ends are told
  * @param callbacks where users hear of losses
+ * @param tasks where releases run that nobody waits for
  * @param leaks notices leases that were never closed
  */
 public record Leases(
@@ -27,6 +29,7 @@ public record Leases(
         HandoffLimits handoff,
         Events events,
         Callbacks callbacks,
+        Executor tasks,
         LeakWatch leaks) {
 
     /**

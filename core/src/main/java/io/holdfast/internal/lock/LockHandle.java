@@ -74,6 +74,11 @@ public final class LockHandle implements DistributedLock {
     }
 
     @Override
+    public CompletableFuture<Optional<Lease>> tryAcquireAsync() {
+        return acquireAsync(Patience.ONCE, acquisitions.once());
+    }
+
+    @Override
     public CompletableFuture<Optional<Lease>> tryAcquireAsync(Duration maxWait) {
         return AsyncDriver.acquire(
                 acquisitions, terms, Patience.of(maxWait), acquisitions.after(maxWait), Optional::ofNullable);

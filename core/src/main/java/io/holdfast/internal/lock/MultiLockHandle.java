@@ -74,6 +74,11 @@ public final class MultiLockHandle implements MultiLock {
     }
 
     @Override
+    public CompletableFuture<Optional<MultiLease>> tryAcquireAsync() {
+        return tryAcquireAsync(Duration.ZERO);
+    }
+
+    @Override
     public CompletableFuture<Optional<MultiLease>> tryAcquireAsync(Duration maxWait) {
         Patience patience = Patience.of(maxWait);
         return new Chain<>(patience, acquisitions.after(maxWait), Function.identity()).start();

@@ -50,6 +50,15 @@ public final class StoreRequests {
         return store.server(lockName);
     }
 
+    /** Something begins that closing must wait for, and ends on another thread. */
+    public void beginUnderWay() {
+        lifecycle.begin();
+    }
+
+    public void finishUnderWay() {
+        lifecycle.finish();
+    }
+
     /** Runs something that closing must wait for, since it may leave a grant to be given back. */
     public <T extends @Nullable Object> T underWay(Supplier<T> work) {
         lifecycle.begin();
