@@ -20,6 +20,7 @@ import io.holdfast.internal.lock.ElectionHandle;
 import io.holdfast.internal.lock.LockHandle;
 import io.holdfast.internal.lock.MultiLockHandle;
 import io.holdfast.internal.lock.ReadWriteHandle;
+import io.holdfast.internal.lock.ReentrantOwners;
 import io.holdfast.internal.lock.SemaphoreHandle;
 import io.holdfast.internal.lock.StoreAdministration;
 import io.holdfast.internal.ticket.Cleanup;
@@ -65,20 +66,24 @@ public final class Client implements Holdfast {
     private final Callbacks callbacks;
     private final Acquisitions acquisitions;
     private final LockSites sites;
+    private final ReentrantOwners owners = new ReentrantOwners();
 
     public Client(Settings settings) {
         this.settings = settings;
         this.lifecycle = new Lifecycle(settings.clientName());
         TimeSource time = settings.time();
-        OwnerId.Source owners = new OwnerId.Source();
+        OwnerId.Source ownerIds = new OwnerId.Source();
         this.threads = new ClientThreads(settings.clientName(), time);
-        LockStore store = open(owners.client());
+        LockStore store = open(ownerIds.client());
         this.requests = new StoreRequests(store, time, settings.requestTimeout(), lifecycle);
         Validity validity = new Validity(time, store.traits().minMargin());
         LeakWatch leaks = new LeakWatch();
         this.cleanup = new Cleanup(requests, time, threads.timer(), threads.servers());
-        this.keeper = new Keeper(requests, time, threads.timer(), threads.servers(), leaks::report);
-        Tickets tickets = new Tickets(owners, settings.clientName(), Settings.host(), time, validity, keeper, cleanup);
+        this.keeper = new Keeper(requests, time, threads.timer(), threads.servers(), () -> {
+            owners.forgetDeadThreads();
+            leaks.report();
+        });
+        Tickets tickets = new Tickets(ownerIds, settings.clientName(), Settings.host(), time, validity, keeper, cleanup);
         this.callbacks = new Callbacks(settings.executor(), threads.callbacks(), threads.lossCallbacks(), lifecycle);
         Events events = new Events(settings.listeners(), callbacks);
         HandoffLimits handoff = new HandoffLimits(settings.maxHandoffs(), settings.maxHandoffTime());
@@ -178,7 +183,7 @@ public final class Client implements Holdfast {
 
     private LockHandle handle(String name, Demand demand, LockOptions options) {
         lifecycle.requireOpen(name);
-        return new LockHandle(acquisitions, requests, LockTerms.of(name, demand, options, requests.traits(), sites));
+        return new LockHandle(acquisitions, requests, owners, LockTerms.of(name, demand, options, requests.traits(), sites));
     }
 
     @Override

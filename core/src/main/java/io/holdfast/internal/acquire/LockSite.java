@@ -4,12 +4,11 @@ import io.holdfast.internal.ticket.KeptTicket;
 import io.holdfast.spi.TimeSource;
 import org.jspecify.annotations.Nullable;
 
-/** What one client keeps per lock name: its gate, its re-entrant owner, and since when the store has been away. */
+/** What one client keeps per lock name: its gate, the thread that holds it, and since when the store has been away. */
 public final class LockSite {
 
     final Gate<KeptTicket> gate;
     private volatile @Nullable Caller exclusiveHolder;
-    private final ReentrantOwner reentrantOwner = new ReentrantOwner();
     final Outage outage = new Outage();
 
     LockSite(TimeSource time) {
@@ -30,10 +29,5 @@ public final class LockSite {
         if (exclusiveHolder == caller) {
             exclusiveHolder = null;
         }
-    }
-
-    /** Which threads own the lock re-entrantly. */
-    public ReentrantOwner reentrantOwner() {
-        return reentrantOwner;
     }
 }
