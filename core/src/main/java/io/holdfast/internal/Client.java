@@ -8,6 +8,7 @@ import io.holdfast.Election;
 import io.holdfast.Holdfast;
 import io.holdfast.LockAdministration;
 import io.holdfast.LockOptions;
+import io.holdfast.LockStatistics;
 import io.holdfast.LockView;
 import io.holdfast.MultiLock;
 import io.holdfast.internal.acquire.Acquisitions;
@@ -23,6 +24,7 @@ import io.holdfast.internal.lock.ReadWriteHandle;
 import io.holdfast.internal.lock.ReentrantOwners;
 import io.holdfast.internal.lock.SemaphoreHandle;
 import io.holdfast.internal.lock.StoreAdministration;
+import io.holdfast.internal.telemetry.Telemetry;
 import io.holdfast.internal.ticket.Cleanup;
 import io.holdfast.internal.ticket.HandoffLimits;
 import io.holdfast.internal.ticket.Keeper;
@@ -30,7 +32,6 @@ import io.holdfast.internal.ticket.StoreRequests;
 import io.holdfast.internal.ticket.Tickets;
 import io.holdfast.internal.work.Callbacks;
 import io.holdfast.internal.work.ClientThreads;
-import io.holdfast.internal.work.Events;
 import io.holdfast.internal.work.Lifecycle;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.LockStore;
@@ -64,6 +65,7 @@ public final class Client implements Holdfast {
     private final Cleanup cleanup;
     private final Keeper keeper;
     private final Callbacks callbacks;
+    private final Telemetry telemetry;
     private final Acquisitions acquisitions;
     private final LockSites sites;
     private final ReentrantOwners owners = new ReentrantOwners();
@@ -74,8 +76,10 @@ public final class Client implements Holdfast {
         TimeSource time = settings.time();
         OwnerId.Source ownerIds = new OwnerId.Source();
         this.threads = new ClientThreads(settings.clientName(), time);
+        this.callbacks = new Callbacks(settings.executor(), threads.callbacks(), threads.lossCallbacks(), lifecycle);
+        this.telemetry = new Telemetry(settings.observers(), settings.listeners(), callbacks);
         LockStore store = open(ownerIds.client());
-        this.requests = new StoreRequests(store, time, settings.requestTimeout(), lifecycle);
+        this.requests = new StoreRequests(store, time, settings.requestTimeout(), lifecycle, telemetry);
         Validity validity = new Validity(time, store.traits().minMargin());
         LeakWatch leaks = new LeakWatch();
         this.cleanup = new Cleanup(requests, time, threads.timer(), threads.servers());
@@ -84,10 +88,8 @@ public final class Client implements Holdfast {
             leaks.report();
         });
         Tickets tickets = new Tickets(ownerIds, settings.clientName(), Settings.host(), time, validity, keeper, cleanup);
-        this.callbacks = new Callbacks(settings.executor(), threads.callbacks(), threads.lossCallbacks(), lifecycle);
-        Events events = new Events(settings.listeners(), callbacks);
         HandoffLimits handoff = new HandoffLimits(settings.maxHandoffs(), settings.maxHandoffTime());
-        Leases leases = new Leases(time, requests, validity, handoff, events, callbacks, threads.tasks(), leaks);
+        Leases leases = new Leases(time, requests, validity, handoff, callbacks, threads.tasks(), leaks);
         LongWaits longWaits = new LongWaits(settings.clientName(), settings.longWait(), cleanup, time);
         this.acquisitions = new Acquisitions(
                 time,
@@ -96,7 +98,7 @@ public final class Client implements Holdfast {
                 requests,
                 tickets,
                 leases,
-                events,
+                telemetry,
                 callbacks,
                 threads.tasks(),
                 longWaits);
@@ -197,6 +199,11 @@ public final class Client implements Holdfast {
         } while (next.isPresent());
         all.sort(Comparator.comparing(LockView::name));
         return List.copyOf(all);
+    }
+
+    @Override
+    public LockStatistics statistics() {
+        return telemetry.statistics();
     }
 
     @Override

@@ -3,7 +3,6 @@ package io.holdfast.internal.acquire;
 import io.holdfast.ClientClosedException;
 import io.holdfast.Demand;
 import io.holdfast.Fairness;
-import io.holdfast.LockEvent;
 import io.holdfast.LockEvent.Outcome;
 import io.holdfast.LockException;
 import io.holdfast.LossReason;
@@ -12,18 +11,20 @@ import io.holdfast.StoreUnavailableException;
 import io.holdfast.UnsupportedLockException;
 import io.holdfast.internal.lease.HeldLease;
 import io.holdfast.internal.lease.InsideGate;
+import io.holdfast.internal.telemetry.Telemetry;
 import io.holdfast.internal.ticket.Cleanup.Certainty;
 import io.holdfast.internal.ticket.KeptTicket;
 import io.holdfast.internal.ticket.TicketUser;
 import io.holdfast.internal.ticket.Tickets;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.HintingStore;
+import io.holdfast.spi.LockObserver.Way;
 import io.holdfast.spi.LockStore.Mode;
 import io.holdfast.spi.Refusal;
 import io.holdfast.spi.Ticket;
 import io.holdfast.spi.Tokens;
-import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
+import java.lang.System.Logger;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
@@ -75,6 +76,7 @@ final class Acquisition extends Gate.Entry<KeptTicket> implements TicketUser, In
     private final Deadline deadline;
     private final long startedNanos;
     private final Caller caller;
+    private final Telemetry.Story story;
 
     private Stage stage = Stage.AT_GATE;
     private boolean atGate;
@@ -98,6 +100,7 @@ final class Acquisition extends Gate.Entry<KeptTicket> implements TicketUser, In
         this.deadline = deadline;
         this.startedNanos = shared.time.nanoTime();
         this.caller = caller;
+        this.story = shared.telemetry.begin(terms.name(), terms.demand());
     }
 
     // What the driver calls.
@@ -168,7 +171,7 @@ final class Acquisition extends Gate.Entry<KeptTicket> implements TicketUser, In
         }
         leave();
         stopWaiting();
-        shared.events.publish(() -> new LockEvent.Unsuccessful(terms.name(), outcome, detail, waited()));
+        story.unsuccessful(outcome, detail, waitedNanos());
     }
 
     LockTerms terms() {
@@ -280,7 +283,7 @@ final class Acquisition extends Gate.Entry<KeptTicket> implements TicketUser, In
     /** Whether it is through the gate. */
     private boolean passGate() {
         if (!atGate) {
-            shared.events.publish(() -> new LockEvent.Requested(terms.name(), terms.demand()));
+            story.started();
         }
         if (!terms.usesGate()) {
             stage = Stage.ASKING;
@@ -442,11 +445,10 @@ final class Acquisition extends Gate.Entry<KeptTicket> implements TicketUser, In
     private void complete(KeptTicket granted) {
         kept = null;
         granted.startUse(now());
-        lease = shared.leases.open(granted, this, terms.options(), caller.threadName());
+        story.acquired(Way.GRANTED, granted.usersToken(), waitedNanos());
+        lease = shared.leases.open(granted, this, terms.options(), caller.threadName(), story);
         stage = Stage.OVER;
         tellSite();
-        long token = granted.usersToken();
-        shared.events.publish(() -> new LockEvent.Granted(terms.name(), token, waited()));
     }
 
     /** Whether what another thread left at the gate is this one's lease now. */
@@ -461,11 +463,10 @@ final class Acquisition extends Gate.Entry<KeptTicket> implements TicketUser, In
             return false;
         }
         inherited.handOn();
-        lease = shared.leases.open(inherited, this, terms.options(), caller.threadName());
+        story.acquired(Way.HANDED_OVER, inherited.usersToken(), waitedNanos());
+        lease = shared.leases.open(inherited, this, terms.options(), caller.threadName(), story);
         stage = Stage.OVER;
         tellSite();
-        long token = inherited.usersToken();
-        shared.events.publish(() -> new LockEvent.HandedOver(terms.name(), token, waited()));
         return true;
     }
 
@@ -604,7 +605,7 @@ final class Acquisition extends Gate.Entry<KeptTicket> implements TicketUser, In
     private void warnOfLongWait() {
         if (hasWaited && !longWaitSaid && now() - longWaitNanos() >= 0) {
             longWaitSaid = true;
-            shared.longWaits.warn(terms.name(), waited(), shared::waitersFor);
+            shared.longWaits.warn(terms.name(), Duration.ofNanos(waitedNanos()), shared::waitersFor);
         }
     }
 
@@ -624,8 +625,8 @@ final class Acquisition extends Gate.Entry<KeptTicket> implements TicketUser, In
         return startedNanos + shared.longWaits.tooLongNanos();
     }
 
-    private Duration waited() {
-        return Duration.ofNanos(now() - startedNanos);
+    private long waitedNanos() {
+        return now() - startedNanos;
     }
 
     private long now() {

@@ -1,7 +1,6 @@
 package io.holdfast.internal.lease;
 
 import io.holdfast.LeaseLostException;
-import io.holdfast.LockEvent;
 import io.holdfast.LockException;
 import io.holdfast.LockOptions;
 import io.holdfast.Loss;
@@ -10,6 +9,7 @@ import io.holdfast.ReleaseResult;
 import io.holdfast.Renewal;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.UnsupportedLockException;
+import io.holdfast.internal.telemetry.Telemetry;
 import io.holdfast.internal.ticket.KeptTicket;
 import io.holdfast.internal.ticket.StoreRequests;
 import io.holdfast.internal.ticket.TicketUser;
@@ -59,6 +59,7 @@ public final class LeaseLife implements TicketUser {
     private final InsideGate inside;
     private final LockOptions options;
     private final String thread;
+    private final Telemetry.Story story;
     private final long token;
     private final long grantedNanos;
     private final LeaseState state = new LeaseState();
@@ -66,13 +67,14 @@ public final class LeaseLife implements TicketUser {
     /** Told by the garbage collector if the user's handle vanished without a release. */
     private @Nullable WeakReference<HeldLease> handle;
 
-    LeaseLife(Leases leases, KeptTicket kept, InsideGate inside, LockOptions options, String thread) {
+    LeaseLife(Leases leases, KeptTicket kept, InsideGate inside, LockOptions options, String thread, Telemetry.Story story) {
         this.leases = leases;
         this.kept = kept;
         this.ticket = kept.ticket();
         this.inside = inside;
         this.options = options;
         this.thread = thread;
+        this.story = story;
         this.token = kept.usersToken();
         this.grantedNanos = now();
     }
@@ -181,7 +183,7 @@ public final class LeaseLife implements TicketUser {
         forgetHandle();
         ReleaseResult result =
                 handOn() ? ReleaseResult.RELEASED : leases.requests().underWay(() -> giveBack(linger()));
-        leases.events().publish(() -> new LockEvent.Released(name(), token, result, held()));
+        story.released(token, result, held().toNanos());
         return result;
     }
 
@@ -234,7 +236,7 @@ public final class LeaseLife implements TicketUser {
             state.finishRelease(result);
             inside.leave();
         }
-        leases.events().publish(() -> new LockEvent.Released(name(), token, result, held()));
+        story.released(token, result, held().toNanos());
         return result;
     }
 
@@ -242,7 +244,8 @@ public final class LeaseLife implements TicketUser {
     public void releaseUndelivered() {
         if (state.beginRelease()) {
             forgetHandle();
-            leases.requests().underWay(() -> giveBack(Duration.ZERO));
+            ReleaseResult result = leases.requests().underWay(() -> giveBack(Duration.ZERO));
+            story.released(token, result, held().toNanos());
         }
     }
 
@@ -269,7 +272,7 @@ public final class LeaseLife implements TicketUser {
             if (result == ReleaseResult.ALREADY_LOST) {
                 Ticket.Ending ending = ticket.ending()
                         .orElse(new Ticket.Ending(LossReason.GONE, "the store no longer knew it when it was released"));
-                announce(ending.reason(), ending.detail());
+                announce(ending.reason(), ending.detail(), false);
             }
             return result;
         } finally {
@@ -331,13 +334,13 @@ public final class LeaseLife implements TicketUser {
 
     @Override
     public void kept(Duration validFor) {
-        leases.events().publish(() -> new LockEvent.Renewed(name(), token, validFor));
+        story.renewed(token, validFor);
     }
 
     @Override
     public void failing(Duration validFor, LockException cause) {
         if (isValid()) {
-            leases.events().publish(() -> new LockEvent.RenewalFailing(name(), token, validFor, cause));
+            story.renewalFailed(token, validFor, cause);
         }
     }
 
@@ -361,7 +364,7 @@ public final class LeaseLife implements TicketUser {
      */
     private void afterLoss(LossReason reason, String detail, Runnable giveBack) {
         forgetHandle();
-        announce(reason, detail);
+        announce(reason, detail, true);
         giveBack.run();
         inside.leave();
     }
@@ -396,7 +399,9 @@ public final class LeaseLife implements TicketUser {
             goOn();
             throw new LeaseLostException(name(), token, whyNotValid());
         }
-        HeldLease successor = leases.open(kept, inside.asShared(), options, thread);
+        HeldLease successor = leases.open(
+                kept, inside.asShared(), options, thread, story.successor(ticket.demand(), token));
+        story.succeeded();
         state.finishRelease(ReleaseResult.RELEASED);
         forgetHandle();
         return successor;
@@ -429,7 +434,7 @@ public final class LeaseLife implements TicketUser {
         return Duration.ofNanos(Math.max(0, longestNanos(ticket.endNanos()) - now()));
     }
 
-    private void announce(LossReason reason, String detail) {
+    private void announce(LossReason reason, String detail, boolean endedByThis) {
         Loss loss = new Loss(name(), token, reason, detail);
         LOG.log(
                 reason == LossReason.CLOSED ? Level.WARNING : Level.ERROR,
@@ -440,7 +445,7 @@ public final class LeaseLife implements TicketUser {
                 leases.requests().traits().store(),
                 detail);
         notice.announce(loss, leases.callbacks()::tellLoss);
-        leases.events().publish(() -> new LockEvent.Lost(name(), token, loss));
+        story.lost(loss, held().toNanos(), endedByThis);
     }
 
     private void forgetHandle() {
