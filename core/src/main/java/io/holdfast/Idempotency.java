@@ -16,18 +16,20 @@ import java.util.HexFormat;
  *
  * <p>Duplicates that come while the action runs wait for it. If the process dies in the middle, the lease passes on and the
  * next one runs the action again: what it does elsewhere should be safe to repeat, or be guarded by the lease's token. Only
- * the run that holds the newest token can record its result. Thread-safe.
+ * the run that holds the newest token can record its result. An action that has returned is not run again for the sake of its
+ * result: if that cannot be recorded, the key is recorded as failed. Thread-safe.
  */
 public interface Idempotency {
 
     /**
-     * Returns the recorded result of the key, or runs the action and records what it returns.
+     * Returns the recorded result of the key, or runs the action and records what it returns, be it null.
      *
      * @param key names the request, such as an order number; at most 400 UTF-8 bytes
      * @param fingerprint tells payloads apart, such as {@link #fingerprint}; at most 128 characters
      * @param remembered how long the result is kept for duplicates
      * @throws PayloadConflictException if the key was used with another payload
-     * @throws RecordedFailureException if the action failed before and failures are recorded
+     * @throws RecordedFailureException if the action failed before and failures are recorded, or its result could not be
+     * @throws UnknownOutcomeException if the action has returned and its result could not be recorded
      * @throws LeaseLostException if the lease was lost while the action ran: its result was not recorded, and another
      *     run may have taken its place
      */
@@ -82,7 +84,7 @@ public interface Idempotency {
         }
     }
 
-    /** The action of a key failed before, and that is its recorded outcome. */
+    /** The action of a key failed before, or left a result that could not be recorded, and that is its recorded outcome. */
     final class RecordedFailureException extends RuntimeException {
 
         private static final long serialVersionUID = 1L;

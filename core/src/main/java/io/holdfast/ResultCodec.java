@@ -9,6 +9,7 @@ import java.nio.charset.StandardCharsets;
  */
 public interface ResultCodec<T> {
 
+    /** Never asked about null, which is recorded as such. */
     byte[] encode(T result);
 
     T decode(byte[] recorded);

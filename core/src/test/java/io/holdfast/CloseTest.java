@@ -16,6 +16,7 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 @DisplayName("Closing a client")
@@ -86,6 +87,51 @@ class CloseTest {
             closing.get(10, TimeUnit.SECONDS);
             assertThat(closedTooEarly).isFalse();
         }
+    }
+
+    @ParameterizedTest(name = "after {0}")
+    @EnumSource(names = {"MAX_HOLD", "EXPIRED"})
+    @DisplayName("P7 closing in onLost leaves nothing held")
+    void closingInOnLostLeavesNothingHeld(LossReason reason) throws Exception {
+        String space = "memory:close-in-on-lost-" + reason;
+        Duration ttl = Duration.ofMinutes(1);
+        LockOptions options = LockOptions.defaults().withTtl(ttl);
+        CompletableFuture<Loss> lost = new CompletableFuture<>();
+        ManualTime time = new ManualTime();
+        try (Holdfast other = Holdfast.builder().store(space).time(time).connect()) {
+            Holdfast client = Holdfast.builder()
+                    .store(space)
+                    .name("closing")
+                    .time(time)
+                    .executor(CloseTest::runAsFarAsItGets)
+                    .connect();
+            Lease lease = client.lock(
+                            "orders",
+                            reason == LossReason.MAX_HOLD
+                                    ? options.withMaxHold(ttl.dividedBy(6))
+                                    : options.withRenewal(Renewal.NONE))
+                    .acquire();
+            lease.onLost(loss -> {
+                client.close();
+                lost.complete(loss);
+            });
+
+            // To the end as the client reckons it; the store would keep the lock for longer.
+            time.advance(reason == LossReason.MAX_HOLD ? ttl.dividedBy(6) : ttl.minus(ttl.dividedBy(200)));
+
+            assertThat(lost.get(30, TimeUnit.SECONDS).reason()).isEqualTo(reason);
+            assertThat(other.lock("orders").inspect().isHeld()).isFalse();
+            await().until(() -> threadsOf("closing") == 0);
+        }
+    }
+
+    /** On a thread of its own, and returns when that has nothing more to do but wait. */
+    private static void runAsFarAsItGets(Runnable task) {
+        Background<Boolean> running = Background.run(() -> {
+            task.run();
+            return true;
+        });
+        await().pollInterval(Duration.ofMillis(1)).until(() -> running.isDone() || running.isParked());
     }
 
     @Test

@@ -1,7 +1,7 @@
 package io.holdfast.bench;
 
 import io.holdfast.bench.HoldfastContender.Mode;
-import io.holdfast.servers.TcpProxy;
+import io.holdfast.proxy.TcpProxy;
 import java.io.File;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -7,7 +7,9 @@ import io.holdfast.torture.report.CellSummary;
 import io.holdfast.torture.report.HtmlReport;
 import io.holdfast.torture.report.Results;
 import io.holdfast.torture.report.SafetyPage;
+import io.holdfast.torture.stand.LocalServers;
 import io.holdfast.torture.stand.LocalStore;
+import io.holdfast.torture.stand.NotPossibleException;
 import io.holdfast.torture.stand.OwnStore;
 import io.holdfast.torture.worker.Workload;
 import java.io.IOException;
@@ -33,7 +35,8 @@ import picocli.CommandLine.Parameters;
         header = "Kills, stops and cuts off processes that share locks, and judges whether every promise was kept.",
         description = {
             "%nOn a store of yours it starts worker processes here, kills and pauses them and disturbs the network between"
-                    + " them and the store. With --local it starts real servers and does everything to them, too."
+                    + " them and the store. With --local, in a build from source, it starts real servers and does"
+                    + " everything to them, too."
                     + " Exit code: 0 if nothing was broken beyond what the store's page admits, 1 if something was"
                     + " or could not be judged."
         },
@@ -201,6 +204,9 @@ final class TortureCommand implements Callable<Integer> {
         }
         Set<LocalStore> stores = new LinkedHashSet<>();
         local.forEach(word -> stores.addAll(LocalStore.parse(word)));
+        if (!planOnly && stores.stream().anyMatch(LocalStore::needsServers)) {
+            requireServers();
+        }
         Job.Terms terms = terms(1, Duration.ofSeconds(2));
         List<Job> jobs = Job.matrix(stores, asked, mixedOnly || faults.isEmpty(), terms);
         return mixedOnly
@@ -208,6 +214,15 @@ final class TortureCommand implements Callable<Integer> {
                         .filter(job -> job.cell().title().equals("mixed"))
                         .toList()
                 : jobs;
+    }
+
+    /** Before anything is run: every cell would say the same. */
+    private static void requireServers() {
+        try {
+            LocalServers.find();
+        } catch (NotPossibleException e) {
+            throw new IllegalArgumentException(e.getMessage(), e);
+        }
     }
 
     private Job ownJob(Set<Fault> asked) {

@@ -38,6 +38,8 @@ class ArchitectureTest {
     private static final String SPI = "io.holdfast.spi";
     private static final String ENGINE = "io.holdfast.internal";
     private static final String COMMAND = "io.holdfast.cli";
+    private static final String PROXY = "io.holdfast.proxy";
+    private static final String SERVERS = "io.holdfast.servers";
 
     /** Combines other stores, so it is the one store that others may build on. */
     private static final String QUORUM = "io.holdfast.quorum";
@@ -146,6 +148,31 @@ class ArchitectureTest {
         assertThat(shown).hasSizeBetween(1, 2);
     }
 
+    /** On the class path of these tests for their own sake: the command is shipped without it. */
+    @Test
+    void nothingThatIsShippedUsesLaunchersOfServers() {
+        noClasses()
+                .that()
+                .resideOutsideOfPackage(SERVERS)
+                .should()
+                .dependOnClassesThat()
+                .resideInAPackage(SERVERS)
+                .check(CLASSES);
+    }
+
+    @Test
+    void theProxyAndTheServersKnowNoLocks() {
+        noClasses()
+                .that()
+                .resideInAnyPackage(PROXY, SERVERS)
+                .should()
+                .dependOnClassesThat(are(describe(
+                        "of Holdfast, but neither proxy nor servers",
+                        used -> used.getPackageName().startsWith(API)
+                                && !Set.of(PROXY, SERVERS).contains(used.getPackageName()))))
+                .check(CLASSES);
+    }
+
     @Test
     void publicSignaturesShowNothingInternal() {
         methods()
@@ -188,7 +215,7 @@ class ArchitectureTest {
     void libraryCodeLogsThroughSystemLoggerOnly() {
         noClasses()
                 .that()
-                .resideOutsideOfPackages(COMMAND, "io.holdfast.servers..")
+                .resideOutsideOfPackages(COMMAND, SERVERS)
                 .should()
                 .dependOnClassesThat()
                 .resideInAnyPackage("java.util.logging", "org.slf4j..")

@@ -69,7 +69,10 @@ class LauncherBuildTest {
                 #!/bin/sh
                 output=%s
                 for argument; do
-                    case $argument in -Dfat.jar=*) output=${argument#*=} ;; esac
+                    case $argument in
+                        -Dfat.jar=*) output=${argument#*=} ;;
+                        -Dlocal.jar=*) printf local > "${argument#*=}" ;;
+                    esac
                 done
                 %s
                 """.formatted(jar, maven));

@@ -11,6 +11,8 @@ import java.nio.file.attribute.FileTime;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.jar.JarEntry;
+import java.util.jar.JarFile;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
@@ -25,16 +27,17 @@ class LauncherTest {
 
     private static final Path ROOT = Path.of("").toAbsolutePath().getParent();
     private static final Path LAUNCHER = ROOT.resolve("holdfast");
+    private static final Path JAR = ROOT.resolve("cli/target/holdfast.jar");
+    private static final Path LOCAL_JAR = ROOT.resolve("torture-local/target/holdfast-local.jar");
 
     @TempDir
     Path directory;
 
     @BeforeEach
     void requireJar() throws IOException {
-        Path jar = ROOT.resolve("cli/target/holdfast.jar");
         assumeTrue(
-                Files.exists(jar) && isNewerThanSources(jar),
-                "cli/target/holdfast.jar is missing or older than the sources: run ./holdfast once");
+                isNewerThanSources(JAR) && isNewerThanSources(LOCAL_JAR),
+                "what the command is made of is missing or older than the sources: run ./holdfast torture --help once");
     }
 
     @Test
@@ -80,6 +83,25 @@ class LauncherTest {
     }
 
     @Test
+    void startsServersForTorture() throws Exception {
+        Done done = run(
+                List.of(LAUNCHER.toString(), "torture", "--local", "redis", "--faults=kill-holder", "--cell-seconds=1"),
+                Map.of());
+
+        assertThat(done.output()).contains("1 of 1 cells run");
+    }
+
+    @Test
+    void theFatJarCarriesTheProxyAndNoLaunchersOfServers() throws Exception {
+        try (JarFile jar = new JarFile(JAR.toFile())) {
+            assertThat(jar.stream().map(JarEntry::getName))
+                    .contains("io/holdfast/proxy/TcpProxy.class")
+                    .noneMatch(name -> name.startsWith("io/holdfast/servers/"))
+                    .noneMatch(name -> name.startsWith("org/xerial/snappy/"));
+        }
+    }
+
+    @Test
     void saysWhatIsWrongWithJavaHome() throws Exception {
         Done done = run(List.of(LAUNCHER.toString(), "--version"), Map.of("JAVA_HOME", "/nowhere"));
 
@@ -119,6 +141,9 @@ class LauncherTest {
     }
 
     private static boolean isNewerThanSources(Path jar) throws IOException {
+        if (!Files.exists(jar)) {
+            return false;
+        }
         FileTime built = Files.getLastModifiedTime(jar);
         try (Stream<Path> modules = Files.list(ROOT)) {
             for (Path module : modules.toList()) {

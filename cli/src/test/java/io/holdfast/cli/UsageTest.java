@@ -49,6 +49,18 @@ class UsageTest {
         assertThat(wrong.err()).startsWith("holdfast: ").contains(hint).hasLineCount(1);
     }
 
+    /** The class path of these tests is that of the shipped command: it has no launchers of servers. */
+    @Test
+    void tortureOnServersOfItsOwnNeedsASourceBuildAndSaysSo() {
+        Captured local = Captured.of("torture", "--local", "redis");
+
+        assertThat(local.exitCode()).isEqualTo(64);
+        assertThat(local.err())
+                .startsWith("holdfast: torture --local needs a source build")
+                .contains("./holdfast torture --local")
+                .hasLineCount(1);
+    }
+
     @Test
     void wrongUsageIsJsonIfAskedFor() {
         Captured wrong = Captured.of("show", "--json");

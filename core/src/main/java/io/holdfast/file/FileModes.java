@@ -1,8 +1,13 @@
 package io.holdfast.file;
 
+import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
+
 import java.io.IOException;
+import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.nio.file.SecureDirectoryStream;
+import java.nio.file.attribute.FileAttribute;
 import java.nio.file.attribute.PosixFileAttributeView;
 import java.nio.file.attribute.PosixFilePermission;
 import java.nio.file.attribute.PosixFilePermissions;
@@ -52,9 +57,27 @@ record FileModes(Optional<Set<PosixFilePermission>> permissions) {
         return new FileModes(Optional.of(modes));
     }
 
+    /** To make a file with. The umask may take some away. */
+    FileAttribute<?>[] attributes() {
+        return permissions.stream().map(PosixFilePermissions::asFileAttribute).toArray(FileAttribute<?>[]::new);
+    }
+
+    /**
+     * Gives back what the umask has taken away. Opens and closes the file, which drops every lock this process has on it:
+     * to be called before there are any.
+     */
     void apply(Path file) throws IOException {
-        if (permissions.isPresent()) {
-            Files.setPosixFilePermissions(file, permissions.get());
+        if (permissions.isEmpty()) {
+            return;
+        }
+        // Not through Files: its view follows links on JDK 25, whether it shall or not.
+        try (DirectoryStream<Path> directory =
+                Files.newDirectoryStream(file.toAbsolutePath().getParent())) {
+            if (!(directory instanceof SecureDirectoryStream<Path> secure)) {
+                throw new IOException("permissions of " + file + " cannot be set safely on this system");
+            }
+            secure.getFileAttributeView(file.getFileName(), PosixFileAttributeView.class, NOFOLLOW_LINKS)
+                    .setPermissions(permissions.get());
         }
     }
 

@@ -1,5 +1,7 @@
 package io.holdfast.file;
 
+import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
+
 import io.holdfast.LockException;
 import io.holdfast.LockView;
 import io.holdfast.LossReason;
@@ -227,7 +229,7 @@ public final class FileStore implements DowngradingStore, AdministeredStore, Tok
 
     @Override
     public LockView view(String name, Deadline deadline) {
-        if (Files.notExists(path.resolve(FileNames.of(name)))) {
+        if (Files.notExists(path.resolve(FileNames.of(name)), NOFOLLOW_LINKS)) {
             return LockView.free(name);
         }
         return change(name, deadline, (table, now) -> {
@@ -335,7 +337,7 @@ public final class FileStore implements DowngradingStore, AdministeredStore, Tok
             closed = true;
             poller.close();
             if (open != null) {
-                open.close(time);
+                open.close();
             }
         } catch (IOException e) {
             LOG.log(System.Logger.Level.WARNING, "closing " + path, e);

@@ -1,33 +1,31 @@
 package io.holdfast.file;
 
-import static io.holdfast.file.ByteLocks.Mode.EXCLUSIVE;
-import static io.holdfast.file.ByteLocks.Mode.SHARED;
-
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.TimeSource;
 import java.io.IOException;
-import java.io.RandomAccessFile;
-import java.nio.channels.FileLock;
+import java.nio.ByteBuffer;
 import java.nio.file.DirectoryStream;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.StandardCopyOption;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.locks.ReentrantLock;
+import org.jspecify.annotations.Nullable;
 
 /**
  * A directory of lock files as this JVM uses it: one object for all clients, so that a file is open once.
  *
  * <p>Lock files appear and vanish only under the directory's own guard, a locked byte of {@code .holdfast}; they appear
- * whole, by renaming. Thread-safe.
+ * whole, by linking. Thread-safe.
  */
 final class LockDirectory {
 
@@ -38,11 +36,10 @@ final class LockDirectory {
 
     private static final int EVICTION_LOOKS = 4;
 
-    private static final Duration CLOSE_PATIENCE = Duration.ofMillis(100);
     private static final String OWN_FILE = ".holdfast";
     private static final String UNFINISHED = ".new-";
 
-    /** By real path. The only static state: closing a file in one client must not unlock it in another. */
+    /** By real path, for all clients of this JVM that were loaded with this class. */
     private static final Map<Path, LockDirectory> DIRECTORIES = new HashMap<>();
 
     private static final ReentrantLock DIRECTORIES_MUTEX = new ReentrantLock();
@@ -50,15 +47,22 @@ final class LockDirectory {
     private final Path path;
     private final FileModes modes;
     private final String boot;
-    private final RandomAccessFile ownFile;
     /** Re-entrant, as the guard is: prune opens files while it has it. */
     private final ReentrantLock guardMutex = new ReentrantLock();
+    // Both guarded by it.
+    private @Nullable OpenFile ownFile;
+    private boolean closed;
 
     private final ReentrantLock mutex = new ReentrantLock();
     /** Least lately used first. Guarded by {@link #mutex}. */
     private final Map<String, LockFile> files = new LinkedHashMap<>(16, 0.75f, true);
 
     private volatile ProofOfLife life;
+    /**
+     * Proofs whose files somebody deleted. Entries carry them, and processes that had them open go on asking them.
+     * Guarded by {@link #mutex}.
+     */
+    private final List<ProofOfLife> earlierLives = new ArrayList<>();
     /** Guarded by {@link #DIRECTORIES_MUTEX}. */
     private int clients;
 
@@ -66,12 +70,6 @@ final class LockDirectory {
         this.path = path;
         this.modes = FileModes.of(path);
         this.boot = Machine.boot();
-        Path own = path.resolve(OWN_FILE);
-        boolean isNew = Files.notExists(own);
-        this.ownFile = new RandomAccessFile(own.toFile(), "rw");
-        if (isNew) {
-            modes.apply(own);
-        }
         this.life = ProofOfLife.begin(path, modes);
     }
 
@@ -94,20 +92,45 @@ final class LockDirectory {
         }
     }
 
-    void close(TimeSource time) throws IOException {
+    void close() throws IOException {
         DIRECTORIES_MUTEX.lock();
         try {
             if (--clients > 0) {
                 return;
             }
             DIRECTORIES.remove(path);
-            for (LockFile file : takeFiles()) {
-                file.closeForGood(time, Deadline.after(time, CLOSE_PATIENCE));
-            }
-            life.end();
-            ownFile.close();
+            // First, for without it no more files are opened.
+            closeOwnFile();
+            takeFiles().forEach(LockFile::closeForGood);
+            endLives();
         } finally {
             DIRECTORIES_MUTEX.unlock();
+        }
+    }
+
+    private void closeOwnFile() throws IOException {
+        guardMutex.lock();
+        try {
+            closed = true;
+            OpenFile open = ownFile;
+            ownFile = null;
+            if (open != null) {
+                open.close();
+            }
+        } finally {
+            guardMutex.unlock();
+        }
+    }
+
+    private void endLives() throws IOException {
+        mutex.lock();
+        try {
+            life.end();
+            for (ProofOfLife earlier : earlierLives) {
+                earlier.end();
+            }
+        } finally {
+            mutex.unlock();
         }
     }
 
@@ -139,6 +162,7 @@ final class LockDirectory {
         mutex.lock();
         try {
             if (life.isLost()) {
+                earlierLives.add(life);
                 life = ProofOfLife.begin(path, modes);
             }
         } finally {
@@ -185,16 +209,27 @@ final class LockDirectory {
         inUse.forEach(used -> files.get(used.lock()));
     }
 
-    /** The file of a lock, made if it is not there. Only under the guard of the directory. */
-    RandomAccessFile openFile(Path file, LockFileFormat format) throws IOException {
-        if (Files.notExists(file)) {
-            Path unfinished = path.resolve(
-                    UNFINISHED + life.id() + "-" + Thread.currentThread().getId());
-            Files.write(unfinished, format.fresh());
-            modes.apply(unfinished);
-            Files.move(unfinished, file, StandardCopyOption.ATOMIC_MOVE);
+    /** That file of the directory; if it is not there it appears, whole. Never in the place of another. */
+    OpenFile openOrMake(Path file, byte[] content) throws IOException {
+        while (true) {
+            try {
+                return OpenFile.open(file, OpenFile.Access.READ_WRITE);
+            } catch (NoSuchFileException e) {
+                make(file, content);
+            }
         }
-        return new RandomAccessFile(file.toFile(), "rw");
+    }
+
+    private void make(Path file, byte[] content) throws IOException {
+        Path unfinished = path.resolve(UNFINISHED + life.id() + "-" + ProofOfLife.random());
+        try {
+            OpenFile.create(unfinished, modes, content);
+            Files.createLink(file, unfinished);
+        } catch (FileAlreadyExistsException e) {
+            // Somebody else was quicker, and has the same right.
+        } finally {
+            Files.deleteIfExists(unfinished);
+        }
     }
 
     /** Something to be done while no other process adds or removes files. */
@@ -204,25 +239,59 @@ final class LockDirectory {
     }
 
     <T> T guarded(TimeSource time, Deadline deadline, Task<T> task) throws IOException {
-        if (!ByteLocks.take(guardMutex, deadline)) {
+        if (!UntilDeadline.lock(guardMutex, deadline)) {
             throw busy();
         }
         try {
             if (guardMutex.getHoldCount() > 1) {
                 return task.run();
             }
-            Optional<FileLock> guard = ByteLocks.take(ownFile.getChannel(), EXCLUSIVE, time, deadline);
-            if (guard.isEmpty()) {
+            if (!UntilDeadline.attempt(time, deadline, this::tryGuard)) {
                 throw busy();
             }
             try {
                 return task.run();
             } finally {
-                guard.get().release();
+                Objects.requireNonNull(ownFile).releaseGuard();
             }
         } finally {
             guardMutex.unlock();
         }
+    }
+
+    private boolean tryGuard() throws IOException {
+        OpenFile open = ownFile();
+        if (!open.tryGuard()) {
+            return false;
+        }
+        // If not, somebody deleted it, and the guard of whoever comes next is in another file.
+        boolean inPlace = false;
+        try {
+            inPlace = open.isInPlace();
+            return inPlace;
+        } finally {
+            if (!inPlace) {
+                open.releaseGuard();
+            }
+        }
+    }
+
+    /** The directory's own file as it is now. Only with the guard's mutex. */
+    private OpenFile ownFile() throws IOException {
+        if (closed) {
+            throw new IOException(path + " is closed");
+        }
+        OpenFile open = ownFile;
+        if (open != null && open.isOpen() && open.isInPlace()) {
+            return open;
+        }
+        ownFile = null;
+        if (open != null) {
+            open.close();
+        }
+        OpenFile opened = openOrMake(path.resolve(OWN_FILE), new byte[0]);
+        ownFile = opened;
+        return opened;
     }
 
     private IOException busy() {
@@ -232,10 +301,10 @@ final class LockDirectory {
     /** Tells all clients of the directory that some lock was taken from its holders. */
     void announceForce(TimeSource time, Deadline deadline) throws IOException {
         guarded(time, deadline, () -> {
-            long before = forces();
-            ownFile.seek(0);
-            ownFile.writeLong(before + 1);
-            return before;
+            OpenFile open = ownFile();
+            long forces = forces(open) + 1;
+            open.write(0, ByteBuffer.allocate(Long.BYTES).putLong(forces).array());
+            return forces;
         });
     }
 
@@ -245,15 +314,17 @@ final class LockDirectory {
             return OptionalLong.empty();
         }
         try {
-            return OptionalLong.of(forces());
+            return OptionalLong.of(forces(ownFile()));
         } finally {
             guardMutex.unlock();
         }
     }
 
-    private long forces() throws IOException {
-        ownFile.seek(0);
-        return ownFile.length() < Long.BYTES ? 0 : ownFile.readLong();
+    private static long forces(OpenFile ownFile) throws IOException {
+        byte[] count = new byte[Long.BYTES];
+        return ownFile.read(0, count) < count.length
+                ? 0
+                : ByteBuffer.wrap(count).getLong();
     }
 
     /** The locks that have a file and a name that begins so, in no order. */
@@ -282,14 +353,12 @@ final class LockDirectory {
                     return Optional.of(open.lock());
                 }
             }
-            // No client of ours has it open, and none can while we have the mutex; the lock keeps out other copies of
-            // this
-            // class in the JVM, whose guard closing would drop.
-            try (RandomAccessFile bytes = new RandomAccessFile(file.toFile(), "r")) {
-                TimeSource time = TimeSource.system();
-                ByteLocks.take(bytes.getChannel(), SHARED, time, Deadline.after(time, CLOSE_PATIENCE));
-                String lock = LockFileFormat.lockIn(bytes, file);
+            OpenFile open = OpenFile.open(file, OpenFile.Access.READ_WRITE);
+            try {
+                String lock = LockFileFormat.lockIn(open, file);
                 return FileNames.of(lock).equals(file.getFileName().toString()) ? Optional.of(lock) : Optional.empty();
+            } finally {
+                open.close();
             }
         } catch (IOException e) {
             LOG.log(System.Logger.Level.WARNING, "cannot tell which lock " + file + " belongs to: it is left out", e);

@@ -1,6 +1,6 @@
 package io.holdfast.file;
 
-import static io.holdfast.file.ByteLocks.Mode.EXCLUSIVE;
+import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
 
 import io.holdfast.LockException;
 import io.holdfast.StoreUnavailableException;
@@ -11,12 +11,8 @@ import io.holdfast.spi.OwnerId;
 import io.holdfast.spi.Ticket;
 import io.holdfast.spi.TimeSource;
 import java.io.IOException;
-import java.io.RandomAccessFile;
-import java.nio.channels.FileLock;
 import java.nio.file.Files;
-import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.attribute.BasicFileAttributes;
 import java.nio.file.attribute.FileTime;
 import java.time.Duration;
 import java.time.Instant;
@@ -49,17 +45,12 @@ final class LockFile {
      *   1. They never conflict within the process, so threads need the mutex. (Java adds a check of its own: a second
      *      lock on the same byte from anywhere in the JVM, another class loader included, is an
      *      OverlappingFileLockException. We read it as "taken".)
-     *   2. Closing ANY descriptor of a file drops ALL locks of the process on it, while FileLock.isValid() stays true.
-     *      An earlier plan kept a locked byte per holder in the lock file itself. Then no file of a held lock could ever
-     *      be closed (10,000 leases, 10,000 descriptors), and a second copy of this class under another class loader
-     *      would have dropped the holder's lock just by looking. So what must stay locked for long, the proof that a
-     *      process lives, is in a file of its own per JVM and copy (see ProofOfLife), which no one else in the JVM
-     *      opens. In a lock file only the guard is ever locked, for microseconds; one LockFile per file and JVM has the
-     *      only descriptor, and it is closed only by who has the mutex and the guard, so it drops no lock but that.
-     *
-     * A FileChannel is closed by an interrupt during a read or write, which would drop the guard halfway through a
-     * change: so reading and writing go through RandomAccessFile, and only tryLock, which is not interruptible, through
-     * its channel.
+     *   2. Closing ANY descriptor of a file drops ALL locks of the process on it. An earlier plan kept a locked byte per
+     *      holder in the lock file itself. Then no file of a held lock could ever be closed: 10,000 leases, 10,000
+     *      descriptors. So what must stay locked for long, the proof that a process lives, is in a file of its own per
+     *      JVM and copy of this class (see ProofOfLife), which no one else in the JVM opens. In a lock file only the
+     *      guard is ever locked, for microseconds, and OpenFile, the only one to open and close files here, closes none
+     *      while somebody in the JVM has its guard.
      *
      * Who still holds. An entry ends when it is removed, when its ttl has passed, or when its process is dead, whichever
      * comes first. Its times are nanoTime, which all processes of one boot share; entries of an earlier boot are dead.
@@ -76,10 +67,18 @@ final class LockFile {
      *   - Killed between writing the new table and the head that makes it current: the old table stands, and no one
      *     has had an answer. After the head: the change stands, and entries of the dead are dropped as above.
      *
-     * Removing idle files. Under directory guard, mutex and guard the file is unlinked if nothing is in it. Somebody may
-     * have opened it just before and wait for the guard; after getting it everybody compares the inode at the path with
-     * the one it opened (an open inode's number is not given to another file) and, if they differ, opens anew. Opening,
-     * making and unlinking happen under the directory's guard, so inode and descriptor noted at opening belong together.
+     * Making and removing files. A lock file is made under a name nobody can guess and then linked to its own: it
+     * appears whole, and of two who make one the second fails and uses the first's. (When it was renamed instead, the
+     * second replaced the file in which the first held the lock.) It is unlinked by who has its guard, if nothing is in
+     * it. Somebody may have opened it just before and wait for the guard; after getting it everybody compares the inode
+     * at the path with the one it opened (an open inode's number is not given to another file) and, if they differ,
+     * opens anew.
+     *
+     * Opening, making and unlinking happen under the directory's guard as well, a locked byte of .holdfast. It is there
+     * for one thing: the JDK tells the inode at a path, not that of a descriptor. OpenFile asks for the inode before and
+     * after opening; without the guard the file could be unlinked and made anew twice in between, and the second time
+     * get the number it had at first. Should somebody delete .holdfast, whoever got its guard sees that it is not in
+     * place and makes a new one. Until then two may be at work in the directory, and nothing but that is at stake.
      */
 
     private static final System.Logger LOG = System.getLogger(FileStore.class.getName());
@@ -99,8 +98,7 @@ final class LockFile {
 
     private final ReentrantLock mutex = new ReentrantLock();
     // All below is guarded by the mutex.
-    private @Nullable RandomAccessFile file;
-    private @Nullable Object inode;
+    private @Nullable OpenFile file;
     /** The table as we last read or wrote it. */
     private @Nullable Table known;
 
@@ -137,18 +135,18 @@ final class LockFile {
         takeMutex(deadline);
         try {
             if (file == null) {
-                directory.guarded(time, deadline, this::open);
+                open(time, deadline);
             }
             Optional<T> nothingChanged = rehearse(time.nanoTime(), change);
             if (nothingChanged.isPresent()) {
                 return nothingChanged.get();
             }
-            FileLock guard = takeGuard(time, deadline);
+            takeGuard(time, deadline);
             T result;
             try {
                 result = changeGuarded(time.nanoTime(), change);
             } finally {
-                release(guard);
+                releaseGuard();
             }
             Table table = known;
             if (table != null) {
@@ -187,7 +185,7 @@ final class LockFile {
     }
 
     private <T> T changeGuarded(long nowNanos, Change<T> change) throws IOException {
-        RandomAccessFile bytes = Objects.requireNonNull(file);
+        OpenFile bytes = Objects.requireNonNull(file);
         Table before = known;
         known = null;
         LockFileFormat.Content content = format.read(bytes, before);
@@ -292,13 +290,13 @@ final class LockFile {
 
     /** Whether it could: half a change by somebody else, or a bad file, is for a look under the guard to tell apart. */
     private boolean readUnguarded() throws IOException {
-        RandomAccessFile bytes = file;
+        OpenFile bytes = file;
         if (bytes == null) {
             return false;
         }
         try {
             LockFileFormat.Content content = format.read(bytes, known);
-            if (!content.sameBoot() || !isInPlace()) {
+            if (!content.sameBoot() || !bytes.isInPlace()) {
                 return false;
             }
             if (content.table() != known) {
@@ -327,12 +325,12 @@ final class LockFile {
         takeMutex(deadline);
         try {
             return directory.guarded(time, deadline, () -> {
-                if (Files.notExists(path)) {
+                if (Files.notExists(path, NOFOLLOW_LINKS)) {
                     return false;
                 }
-                FileLock guard = takeGuard(time, deadline);
+                takeGuard(time, deadline);
                 try {
-                    FileTime lastChange = Files.getLastModifiedTime(path);
+                    FileTime lastChange = Files.getLastModifiedTime(path, NOFOLLOW_LINKS);
                     changeGuarded(time.nanoTime(), (table, now) -> table.removeIf(isDead));
                     if (!isIdle(lastChange, idleFor)) {
                         return false;
@@ -341,7 +339,7 @@ final class LockFile {
                     closeFile();
                     return true;
                 } finally {
-                    release(guard);
+                    releaseGuard();
                 }
             });
         } catch (IOException e) {
@@ -367,10 +365,7 @@ final class LockFile {
             return false;
         }
         try {
-            // With the guard, for closing drops the guard of whoever in this JVM has it.
-            if (!waiters.isEmpty()
-                    || (file != null
-                            && ByteLocks.attempt(file.getChannel(), EXCLUSIVE).isEmpty())) {
+            if (!waiters.isEmpty() || (file != null && !file.tryClose())) {
                 return false;
             }
             closeFile();
@@ -383,13 +378,10 @@ final class LockFile {
         }
     }
 
-    void closeForGood(TimeSource time, Deadline deadline) {
+    void closeForGood() {
         mutex.lock();
         try {
             waiters.forgetAll();
-            if (file != null) {
-                ByteLocks.take(file.getChannel(), EXCLUSIVE, time, deadline);
-            }
             closeFile();
         } catch (IOException e) {
             LOG.log(System.Logger.Level.DEBUG, "closing " + path, e);
@@ -399,76 +391,60 @@ final class LockFile {
     }
 
     private void takeMutex(Deadline deadline) {
-        if (!ByteLocks.take(mutex, deadline)) {
+        if (!UntilDeadline.lock(mutex, deadline)) {
             throw unavailable(busy());
         }
     }
 
-    private FileLock takeGuard(TimeSource time, Deadline deadline) throws IOException {
-        while (true) {
-            if (file == null) {
-                directory.guarded(time, deadline, this::open);
-            }
-            Optional<FileLock> taken =
-                    ByteLocks.take(Objects.requireNonNull(file).getChannel(), EXCLUSIVE, time, deadline);
-            if (taken.isEmpty()) {
-                throw busy();
-            }
-            FileLock guard = taken.get();
-            try {
-                if (isInPlace()) {
-                    return guard;
-                }
-                // Unlinked while we waited. Closing gives the guard back.
+    private void takeGuard(TimeSource time, Deadline deadline) throws IOException {
+        if (!UntilDeadline.attempt(time, deadline, () -> tryGuard(time, deadline))) {
+            throw busy();
+        }
+    }
+
+    private boolean tryGuard(TimeSource time, Deadline deadline) throws IOException {
+        if (file == null) {
+            open(time, deadline);
+        }
+        OpenFile open = Objects.requireNonNull(file);
+        if (!open.tryGuard()) {
+            return false;
+        }
+        boolean inPlace = false;
+        try {
+            inPlace = open.isInPlace();
+            return inPlace;
+        } finally {
+            if (!inPlace) {
+                // Unlinked while we waited.
                 closeFile();
                 directory.renewLife();
-            } catch (IOException e) {
-                release(guard);
-                throw e;
             }
         }
     }
 
-    private RandomAccessFile open() throws IOException {
+    private void open(TimeSource time, Deadline deadline) throws IOException {
         format.reset();
-        RandomAccessFile opened = directory.openFile(path, format);
-        file = opened;
-        inode = inodeAtPath().orElse(null);
-        return opened;
-    }
-
-    private boolean isInPlace() throws IOException {
-        return inodeAtPath().equals(Optional.ofNullable(inode));
-    }
-
-    private Optional<Object> inodeAtPath() throws IOException {
-        try {
-            return Optional.ofNullable(
-                    Files.readAttributes(path, BasicFileAttributes.class).fileKey());
-        } catch (NoSuchFileException e) {
-            return Optional.of(e.getClass());
-        }
+        byte[] fresh = format.fresh();
+        file = directory.guarded(time, deadline, () -> directory.openOrMake(path, fresh));
     }
 
     private void closeFile() throws IOException {
-        RandomAccessFile open = file;
+        OpenFile open = file;
         file = null;
-        inode = null;
         known = null;
         if (open != null) {
             open.close();
         }
     }
 
-    /** What was done under the guard stands, whatever happens here: closing gives it back for sure. */
-    private void release(FileLock guard) throws IOException {
-        try {
-            if (guard.isValid()) {
-                guard.release();
+    private void releaseGuard() throws IOException {
+        OpenFile open = file;
+        if (open != null) {
+            open.releaseGuard();
+            if (!open.isOpen()) {
+                closeFile();
             }
-        } catch (IOException e) {
-            LOG.log(System.Logger.Level.DEBUG, "unlocking " + path, e);
-            closeFile();
         }
     }
 

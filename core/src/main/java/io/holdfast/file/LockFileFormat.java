@@ -9,7 +9,6 @@ import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
 import java.io.DataOutputStream;
 import java.io.IOException;
-import java.io.RandomAccessFile;
 import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.charset.StandardCharsets;
@@ -92,9 +91,9 @@ final class LockFileFormat {
     }
 
     /** The name in the header, whatever lock it is. */
-    static String lockIn(RandomAccessFile file, Path path) throws IOException {
+    static String lockIn(OpenFile file, Path path) throws IOException {
         byte[] bytes = new byte[HEAD_AT];
-        int length = readFully(file, 0, bytes);
+        int length = file.read(0, bytes);
         ByteBuffer in = ByteBuffer.wrap(bytes, 0, length);
         if (length < HEAD_AT || !Arrays.equals(bytes, 0, MAGIC.length, MAGIC, 0, MAGIC.length)) {
             throw new CorruptFileException(path, "is not a lock file of Holdfast");
@@ -108,8 +107,8 @@ final class LockFileFormat {
     }
 
     /** Reads the current table; {@code known} is returned again if it still is the current one. */
-    Content read(RandomAccessFile file, @Nullable Table known) throws IOException {
-        int length = readFully(file, 0, buffer);
+    Content read(OpenFile file, @Nullable Table known) throws IOException {
+        int length = file.read(0, buffer);
         if (length < TABLES_AT || !Arrays.equals(buffer, 0, header.length, header, 0, header.length)) {
             throw new CorruptFileException(path, whyNotOurs(length));
         }
@@ -126,7 +125,7 @@ final class LockFileFormat {
         if (now.at() + now.length() > length) {
             table = new byte[now.length()];
             from = 0;
-            if (readFully(file, now.at(), table) < table.length) {
+            if (file.read(now.at(), table) < table.length) {
                 throw new CorruptFileException(path, "is cut off");
             }
         }
@@ -149,15 +148,13 @@ final class LockFileFormat {
         }
 
         /** Nothing has happened if this fails. */
-        void write(RandomAccessFile file) throws IOException {
-            file.seek(next.at());
-            file.write(bytes);
+        void write(OpenFile file) throws IOException {
+            file.write(next.at(), bytes);
         }
 
         /** Makes it the current one; if this fails, it may have become so or not. */
-        void flip(RandomAccessFile file) throws IOException {
-            file.seek(HEAD_AT);
-            file.write(encode(next));
+        void flip(OpenFile file) throws IOException {
+            file.write(HEAD_AT, encode(next));
             head = next;
         }
     }
@@ -307,18 +304,5 @@ final class LockFileFormat {
         CRC32C crc = new CRC32C();
         crc.update(bytes, from, length);
         return (int) crc.getValue();
-    }
-
-    private static int readFully(RandomAccessFile file, long at, byte[] into) throws IOException {
-        file.seek(at);
-        int filled = 0;
-        while (filled < into.length) {
-            int read = file.read(into, filled, into.length - filled);
-            if (read < 0) {
-                break;
-            }
-            filled += read;
-        }
-        return filled;
     }
 }

@@ -1,13 +1,12 @@
 package io.holdfast.file;
 
+import static java.nio.file.LinkOption.NOFOLLOW_LINKS;
+
 import java.io.IOException;
-import java.nio.channels.FileChannel;
-import java.nio.channels.FileLock;
 import java.nio.file.DirectoryStream;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
-import java.nio.file.StandardOpenOption;
 import java.security.SecureRandom;
 import java.util.ArrayList;
 import java.util.HexFormat;
@@ -15,14 +14,13 @@ import java.util.Iterator;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.Optional;
 import java.util.concurrent.locks.ReentrantLock;
 
 /**
  * How processes see that another one is dead: each keeps a byte of a file of its own locked, which the kernel unlocks
  * when the process ends, however it ends.
  *
- * <p>The file is {@code .life-<JVM>-<copy>}, and its channel is opened here, once, and closed when the last client of
+ * <p>The file is {@code .life-<JVM>-<copy>}, and it is opened here, once, and closed when the last client of
  * the directory is. Nobody else in this JVM ever opens it, for closing a second descriptor would drop the lock: whoever
  * carries this JVM's number is taken for alive unasked, be it of another class loader. Thread-safe.
  */
@@ -31,6 +29,12 @@ final class ProofOfLife {
     private static final String PREFIX = ".life-";
     /** Begins with the process id, for people. */
     private static final String JVM = thisJvm();
+
+    /**
+     * Nobody reads it. But whoever wrote a file once has all classes for it loaded, which takes a new JVM milliseconds
+     * that it had better not spend under the guard of a lock.
+     */
+    private static final byte[] CONTENT = {'\n'};
 
     private static final int LOCK_TRIES = 1_000;
     private static final int MAX_OPEN = 64;
@@ -44,13 +48,13 @@ final class ProofOfLife {
 
     private final Path directory;
     private final String id;
-    private final FileChannel own;
+    private final OpenFile own;
     /** Of other processes, to be asked again soon; closing one of them drops nothing of ours. */
-    private final Map<String, FileChannel> others = new LinkedHashMap<>(16, 0.75f, true);
+    private final Map<String, OpenFile> others = new LinkedHashMap<>(16, 0.75f, true);
 
     private final ReentrantLock mutex = new ReentrantLock();
 
-    private ProofOfLife(Path directory, String id, FileChannel own) {
+    private ProofOfLife(Path directory, String id, OpenFile own) {
         this.directory = directory;
         this.id = id;
         this.own = own;
@@ -60,25 +64,28 @@ final class ProofOfLife {
         while (true) {
             String id = JVM + "-" + random();
             Path file = file(directory, id);
-            FileChannel channel = FileChannel.open(file, StandardOpenOption.CREATE_NEW, StandardOpenOption.WRITE);
-            lock(channel, file);
-            // Somebody clearing away the dead may have taken it for one before it was locked.
-            if (Files.exists(file)) {
-                modes.apply(file);
-                return new ProofOfLife(directory, id, channel);
+            try {
+                OpenFile.create(file, modes, CONTENT);
+                OpenFile own = OpenFile.open(file, OpenFile.Access.READ_WRITE);
+                lock(own, file);
+                if (own.isInPlace()) {
+                    return new ProofOfLife(directory, id, own);
+                }
+                own.close();
+            } catch (NoSuchFileException e) {
+                // As when it is not in place: somebody clearing away the dead took it for one before it was locked.
             }
-            channel.close();
         }
     }
 
-    private static void lock(FileChannel channel, Path file) throws IOException {
+    private static void lock(OpenFile own, Path file) throws IOException {
         for (int i = 0; i < LOCK_TRIES; i++) {
-            if (ByteLocks.attempt(channel, ByteLocks.Mode.EXCLUSIVE).isPresent()) {
+            if (own.tryGuard()) {
                 return;
             }
             Thread.onSpinWait();
         }
-        channel.close();
+        own.close();
         throw new IOException(file + " cannot be locked");
     }
 
@@ -87,7 +94,7 @@ final class ProofOfLife {
     }
 
     boolean isLost() {
-        return !own.isOpen() || !Files.exists(file(directory, id));
+        return !own.isOpen() || !Files.exists(file(directory, id), NOFOLLOW_LINKS);
     }
 
     boolean isDead(Entry entry) {
@@ -100,17 +107,16 @@ final class ProofOfLife {
         }
         mutex.lock();
         try {
-            FileChannel channel = others.get(life);
-            if (channel == null) {
-                channel = FileChannel.open(file(directory, life), StandardOpenOption.READ);
-                others.put(life, channel);
+            OpenFile other = others.get(life);
+            if (other == null) {
+                other = OpenFile.open(file(directory, life), OpenFile.Access.READ);
+                others.put(life, other);
                 closeEldest();
             }
-            Optional<FileLock> taken = ByteLocks.attempt(channel, ByteLocks.Mode.SHARED);
-            if (taken.isEmpty()) {
+            if (!other.tryGuard()) {
                 return Verdict.ALIVE;
             }
-            taken.get().release();
+            other.releaseGuard();
             return Verdict.DEAD;
         } catch (IOException e) {
             // Wrongly dead would grant twice, wrongly alive only waits for the ttl.
@@ -137,9 +143,14 @@ final class ProofOfLife {
     /** Removes one, unless it came to life: a process locks its file only after it made it. */
     void bury(String life) throws IOException {
         Path file = file(directory, life);
-        try (FileChannel channel = FileChannel.open(file, StandardOpenOption.READ)) {
-            if (ByteLocks.attempt(channel, ByteLocks.Mode.SHARED).isPresent()) {
-                Files.deleteIfExists(file);
+        try {
+            OpenFile dead = OpenFile.open(file, OpenFile.Access.READ);
+            try {
+                if (dead.tryGuard()) {
+                    Files.deleteIfExists(file);
+                }
+            } finally {
+                dead.close();
             }
         } catch (NoSuchFileException e) {
             // Somebody else was quicker.
@@ -152,8 +163,8 @@ final class ProofOfLife {
         try {
             Files.deleteIfExists(file(directory, id));
             own.close();
-            for (FileChannel channel : others.values()) {
-                channel.close();
+            for (OpenFile other : others.values()) {
+                other.close();
             }
             others.clear();
         } finally {
@@ -163,7 +174,7 @@ final class ProofOfLife {
 
     private void closeEldest() throws IOException {
         if (others.size() > MAX_OPEN) {
-            Iterator<FileChannel> eldest = others.values().iterator();
+            Iterator<OpenFile> eldest = others.values().iterator();
             eldest.next().close();
             eldest.remove();
         }
@@ -173,7 +184,8 @@ final class ProofOfLife {
         return directory.resolve(PREFIX + id);
     }
 
-    private static String random() {
+    /** For names that nobody can guess. */
+    static String random() {
         byte[] bits = new byte[8];
         new SecureRandom().nextBytes(bits);
         return HexFormat.of().formatHex(bits);

@@ -13,13 +13,11 @@ import java.io.OutputStreamWriter;
 import java.io.PrintStream;
 import java.io.UncheckedIOException;
 import java.nio.channels.FileChannel;
-import java.nio.channels.FileLock;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardOpenOption;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -128,7 +126,6 @@ final class ChildProcess implements AutoCloseable {
         private final Path directory;
         private final StoreClient client;
         private final Map<String, Grant> grants = new HashMap<>();
-        private final List<FileLock> guards = new ArrayList<>();
 
         Obedient(Path directory, StoreClient client) {
             this.directory = directory;
@@ -158,6 +155,9 @@ final class ChildProcess implements AutoCloseable {
                 case "jam" -> jam(words[1]);
                 case "churn" -> churn(words[1], Integer.parseInt(words[2]));
                 case "count" -> count(words[1], Path.of(words[2]), Integer.parseInt(words[3]));
+                case "keep-each" -> keepEach(Integer.parseInt(words[1]));
+                case "hold-shortly" -> holdShortly(Integer.parseInt(words[1]));
+                case "probe" -> probe(words[1]);
                 default -> throw new IllegalArgumentException(words[0]);
             };
         }
@@ -174,9 +174,33 @@ final class ChildProcess implements AutoCloseable {
         /** Takes the guard of a lock's file and keeps it, as a process does that is stopped in the middle. */
         private String jam(String lock) {
             try {
-                FileChannel file = FileChannel.open(directory.resolve(FileNames.of(lock)), StandardOpenOption.WRITE);
-                guards.add(ByteLocks.attempt(file, ByteLocks.Mode.EXCLUSIVE).orElseThrow());
-                return "jammed";
+                OpenFile file = OpenFile.open(directory.resolve(FileNames.of(lock)), OpenFile.Access.READ_WRITE);
+                return file.tryGuard() ? "jammed" : "busy";
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+
+        /** Whether the guard in that file is free. */
+        private String probe(String fileName) {
+            try (FileChannel file = FileChannel.open(directory.resolve(fileName), StandardOpenOption.WRITE)) {
+                return file.tryLock(1L << 40, 1, false) == null ? "taken" : "free";
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+
+        private String keepEach(int locks) {
+            try {
+                return new Race(directory.getParent()).keepEach(client, 1, locks) + " overlaps";
+            } catch (IOException e) {
+                throw new UncheckedIOException(e);
+            }
+        }
+
+        private String holdShortly(int times) {
+            try {
+                return new Race(directory.getParent()).holdShortly(client, 1, times) + " overlaps";
             } catch (IOException e) {
                 throw new UncheckedIOException(e);
             }

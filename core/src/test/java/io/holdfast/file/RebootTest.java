@@ -11,7 +11,6 @@ import io.holdfast.spi.Answer;
 import io.holdfast.spi.Grant;
 import io.holdfast.spi.OwnerId;
 import java.io.IOException;
-import java.io.RandomAccessFile;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -103,12 +102,15 @@ class RebootTest {
         Path file = directory.resolve("job.lock");
         LockFileFormat format = new LockFileFormat(file, "job", boot);
         Files.write(file, format.fresh());
-        try (RandomAccessFile bytes = new RandomAccessFile(file.toFile(), "rw")) {
+        OpenFile bytes = OpenFile.open(file, OpenFile.Access.READ_WRITE);
+        try {
             LockFileFormat.Content fresh = format.read(bytes, null);
             LockFileFormat.Update update =
                     format.update(new Table(fresh.table().generation() + 1, LAST_TOKEN, List.of(entries)));
             update.write(bytes);
             update.flip(bytes);
+        } finally {
+            bytes.close();
         }
     }
 

@@ -15,9 +15,7 @@ import io.holdfast.spi.Grant;
 import io.holdfast.spi.ReleaseAnswer;
 import io.holdfast.spi.RenewalAnswer;
 import io.holdfast.spi.TimeSource;
-import java.io.File;
 import java.io.IOException;
-import java.net.URL;
 import java.net.URLClassLoader;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -27,7 +25,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.function.Function;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -213,18 +210,8 @@ class SeparateProcessesTest {
     void p1AnotherCopyOfTheLibraryInTheHoldersJvmDoesNotDropTheLock() throws Exception {
         here.take("job");
         ChildProcess other = child();
-        List<URL> path = new ArrayList<>();
-        for (String entry : System.getProperty("java.class.path").split(File.pathSeparator)) {
-            path.add(Path.of(entry).toUri().toURL());
-        }
-        try (URLClassLoader loader =
-                new URLClassLoader(path.toArray(URL[]::new), ClassLoader.getPlatformClassLoader())) {
-            Class<?> copy = loader.loadClass(OtherCopy.class.getName());
-            assertThat(copy).isNotSameAs(OtherCopy.class);
-            @SuppressWarnings("unchecked")
-            Function<Path, String> otherCopy =
-                    (Function<Path, String>) copy.getDeclaredConstructor().newInstance();
-            assertThat(otherCopy.apply(locks)).isEqualTo("1 1 Refused");
+        try (URLClassLoader loader = OtherCopy.loader()) {
+            assertThat(OtherCopy.in(loader).apply(locks, "look")).isEqualTo("1 1 Refused");
         }
 
         assertThat(other.ask("try job 1000")).isEqualTo("refused");

@@ -63,10 +63,13 @@ import org.jspecify.annotations.Nullable;
  *   P1. The one ahead goes while somebody further ahead stays (a waiter gave up). Only if the one ahead was the first is its
  *       going enough (Standing.whole).
  *   P1. A key ahead appears after we looked. Impossible: create revisions only grow, and a rewritten key keeps its own.
+ *   P1. What was read says that nobody wants a key, and it is held, or lingers, on another lease by the time it is deleted. No
+ *       delete is without a condition (Sessions.deleteNow).
  *   P2. A lease extended beyond its session's ttl moves to a lease of its own by a put on the same key, which keeps the create
  *       revision; so do a downgrade and lingering.
  *   P3. A release that arrives late, or twice, finds another create revision or no key: ids are never used again.
- *   P3. Two renewals overtake each other: both extend the same lease to now + ttl; the base kept is the later send.
+ *   P3. Two renewals overtake each other: both extend the same lease to now + ttl; the base kept is the later send. One that
+ *       finds the key moved by the other settles nothing.
  *   P4. A dead client's lease expires, and with it all its keys, at one revision. Those behind look again.
  *   P7. The answer to a transaction never comes, and it is applied now or much later. The place is in doubt: withdraw deletes
  *       its key, and the sweep of the session finds whatever turns up afterwards (Sessions).
@@ -240,7 +243,7 @@ final class EtcdStore implements QueueingStore, DowngradingStore, AdministeredSt
         if (failure.isOutOfSpace()) {
             try {
                 // It was answered, so it is not on its way any more: after this nothing is left for certain.
-                sessions.deleteNow(place.key(), deadline);
+                sessions.deleteNow(place.key(), deadline, place.isThere());
                 sessions.forget(place);
                 return new RpcFailure(RpcFailure.Fate.NOT_APPLIED, failure);
             } catch (RpcFailure again) {
@@ -292,10 +295,14 @@ final class EtcdStore implements QueueingStore, DowngradingStore, AdministeredSt
                 .addCompare(Txns.createdAt(place.key(), place.revision()))
                 .addSuccess(Txns.put(place.key(), place.note().toValue(), own.lease()))
                 .build();
-        boolean ours = send(txn, deadline).getSucceeded();
-        long endNanos = ours ? context.time().nanoTime() + linger.toNanos() : own.baseNanos();
-        context.timer().at(endNanos, () -> sessions.revoke(own.lease()));
-        return ours;
+        boolean maybeOurs = true;
+        try {
+            maybeOurs = send(txn, deadline).getSucceeded();
+            return maybeOurs;
+        } finally {
+            long endNanos = maybeOurs ? context.time().nanoTime() + linger.toNanos() : own.baseNanos();
+            context.timer().at(endNanos, () -> sessions.revoke(own.lease()));
+        }
     }
 
     @Override
@@ -308,7 +315,7 @@ final class EtcdStore implements QueueingStore, DowngradingStore, AdministeredSt
         place.end();
         sessions.doubt(place);
         try {
-            if (sessions.deleteNow(place.key(), deadline)) {
+            if (sessions.deleteNow(place.key(), deadline, place.isThere())) {
                 sessions.forget(place);
                 return Withdrawal.REMOVED;
             }

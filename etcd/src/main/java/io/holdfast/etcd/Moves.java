@@ -41,11 +41,14 @@ final class Moves {
         }
         sessions.move(place, own);
         if (!place.keep(own.baseNanos(), own.ttl())) {
-            // It was given up meanwhile, and its key must not stay for as long as the new lease would.
-            sessions.doubt(place);
-            sessions.deleteNow(place.key(), deadline);
-            sessions.forget(place);
-            return new RenewalAnswer.Gone("it ran out before the answer came");
+            if (place.state() != Place.State.LINGERING) {
+                // It was given up meanwhile, and its key must not stay for as long as the new lease would. Where it has
+                // moved on, to linger, it stays.
+                sessions.doubt(place);
+                sessions.deleteNow(place.key(), deadline, place.isThere(), place.isBoundTo(own));
+                sessions.forget(place);
+            }
+            return new RenewalAnswer.Gone("it ended before the answer came");
         }
         // What was asked for; that etcd counts whole seconds shall not make it longer.
         return new RenewalAnswer.Extended(own.baseNanos(), ttl);

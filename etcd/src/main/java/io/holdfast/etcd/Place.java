@@ -2,6 +2,7 @@ package io.holdfast.etcd;
 
 import com.google.protobuf.ByteString;
 import io.holdfast.LossReason;
+import io.holdfast.etcd.internal.wire.Compare;
 import io.holdfast.spi.Grant;
 import io.holdfast.spi.LossListener;
 import io.holdfast.spi.Request;
@@ -98,6 +99,16 @@ final class Place {
     /** The create revision of its key, which is the token; zero while unknown. */
     long revision() {
         return revision;
+    }
+
+    /** True of its key while it is there: its create revision or, while that is unknown, the lease it was sent with. */
+    Compare isThere() {
+        return revision > 0 ? Txns.createdAt(key, revision) : isBoundTo(session);
+    }
+
+    /** True of its key while it is there and has not moved away from that session's lease. */
+    Compare isBoundTo(Session holder) {
+        return Txns.boundTo(key, holder.lease());
     }
 
     /** Of its key's last change, as last read. */

@@ -105,8 +105,11 @@ final class Renewals {
         long lease = key.get().getLease();
         Session next = place.next();
         if (next != null && lease == next.lease()) {
-            // A move whose answer never came had been made: the next renewal extends the right lease.
+            // A move whose answer has not come had been made.
             sessions.move(place, next);
+        }
+        if (place.session() != session) {
+            // The next renewal extends the right lease.
             return new RenewalAnswer.Unsettled(
                     new StoreUnavailableException(place.request().name(), "its key has just moved to another lease"));
         }

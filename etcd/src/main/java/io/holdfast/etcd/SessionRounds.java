@@ -22,9 +22,11 @@ import org.jspecify.annotations.Nullable;
  *   - A lease is extended if no renewal did it (nothing held: the next acquisition shall find it warm).
  *   - Sweep, every third of the ttl: the keys attached to the lease are listed, and those without a place are deleted. These
  *     are requests whose answer never came and which were applied, perhaps late. A place is entered before its request is
- *     sent and ids are never used twice, so what has no place never will have one: deleting it is always right. If there
- *     are such doubts and no sweep has worked for a ttl, the lease is no longer extended until one does: else it expires, and
- *     they with it, but nobody loses a lock before its time.
+ *     sent and ids are never used twice, so what has no place never will have one on this lease. It may have one on another:
+ *     a listing is old when it arrives, and a key in it may since have moved to a lease of its own, to be held for longer or
+ *     to linger. So a key is deleted only if it still has the lease it was listed with, and was there when it was listed. If
+ *     there are such doubts and no sweep has worked for a ttl, the lease is no longer extended until one does: else it
+ *     expires, and they with it, but nobody loses a lock before its time.
  *     A lease of one lock alone needs no sweep: if its key is in doubt, the lease is ended.
  *   - A lease not extended for a ttl is lost: its holders and waiters are told.
  */
@@ -127,7 +129,9 @@ final class SessionRounds {
             if (place.lapse(now)) {
                 place.end();
                 sessions.doubt(place);
-                sessions.deleteSoon(place.key()).thenRun(() -> sessions.forget(place));
+                // Not if a release that came too late has let it linger.
+                sessions.deleteSoon(place.key(), place.isThere(), place.isBoundTo(session))
+                        .thenRun(() -> sessions.forget(place));
             }
         }
     }
@@ -179,9 +183,8 @@ final class SessionRounds {
                 EtcdClient.Repeat.HARMLESS,
                 deadline);
         for (ByteString key : answer.getKeysList()) {
-            if (isOrphan(key, session)) {
-                LOG.log(Level.DEBUG, () -> "Deleting orphan " + key.toStringUtf8());
-                sessions.deleteNow(key, deadline);
+            if (isOrphan(key, session) && deleteOrphan(key, session, answer, deadline)) {
+                LOG.log(Level.DEBUG, () -> "Deleted orphan " + key.toStringUtf8());
                 sessions.cleared(session, key);
             }
         }
@@ -190,6 +193,14 @@ final class SessionRounds {
         session.doubts().values().stream()
                 .filter(doubt -> now - doubt.sinceNanos() > session.ttl().toNanos())
                 .forEach(doubt -> sessions.forget(doubt.place()));
+    }
+
+    private boolean deleteOrphan(ByteString key, Session session, LeaseTimeToLiveResponse listing, Deadline deadline) {
+        return sessions.deleteNow(
+                key,
+                deadline,
+                Txns.boundTo(key, session.lease()),
+                Txns.createdNoLaterThan(key, listing.getHeader().getRevision()));
     }
 
     private boolean isOrphan(ByteString key, Session session) {

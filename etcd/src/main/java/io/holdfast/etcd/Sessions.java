@@ -4,7 +4,7 @@ import com.google.protobuf.ByteString;
 import io.grpc.Status;
 import io.holdfast.LossReason;
 import io.holdfast.UnsupportedLockException;
-import io.holdfast.etcd.internal.wire.DeleteRangeRequest;
+import io.holdfast.etcd.internal.wire.Compare;
 import io.holdfast.etcd.internal.wire.KVGrpc;
 import io.holdfast.etcd.internal.wire.LeaseGrantRequest;
 import io.holdfast.etcd.internal.wire.LeaseGrantResponse;
@@ -14,6 +14,7 @@ import io.holdfast.etcd.internal.wire.LeaseRevokeResponse;
 import io.holdfast.etcd.internal.wire.LeaseTimeToLiveRequest;
 import io.holdfast.etcd.internal.wire.LeaseTimeToLiveResponse;
 import io.holdfast.etcd.internal.wire.PutRequest;
+import io.holdfast.etcd.internal.wire.TxnRequest;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.OwnerId;
 import io.holdfast.spi.StoreContext;
@@ -158,6 +159,10 @@ final class Sessions implements AutoCloseable {
     /** A place goes over to another lease, and a doubt of it with it. */
     void move(Place place, Session to) {
         Session from = place.session();
+        if (from == to) {
+            // Whoever read the key before the move was answered has done so already.
+            return;
+        }
         to.places().put(place.key(), place);
         place.moveTo(to);
         place.mayMoveTo(null);
@@ -248,7 +253,7 @@ final class Sessions implements AutoCloseable {
             return;
         }
         LOG.log(Level.DEBUG, () -> "Lost " + session + " of " + settings.display() + ": " + why);
-        Set<ByteString> unwanted = unwanted(session, Place.State.LINGERING);
+        Set<Place> unwanted = unwanted(session, Place.State.LINGERING);
         session.places().values().forEach(place -> {
             place.lost(reason, why);
             place.end();
@@ -272,17 +277,18 @@ final class Sessions implements AutoCloseable {
         });
     }
 
-    /** The keys of a session but for those of places in such states. */
-    private static Set<ByteString> unwanted(Session session, Place.State... wanted) {
-        Set<ByteString> unwanted = new HashSet<>(session.doubts().keySet());
+    /** The places of a session but for those in such states. */
+    private static Set<Place> unwanted(Session session, Place.State... wanted) {
+        Set<Place> unwanted = new HashSet<>();
+        session.doubts().values().forEach(doubt -> unwanted.add(doubt.place()));
         session.places().values().stream()
                 .filter(place -> !List.of(wanted).contains(place.state()))
-                .forEach(place -> unwanted.add(place.key()));
+                .forEach(unwanted::add);
         return unwanted;
     }
 
     /** Deletes what a lost session has left on a lease of the user's, again and again until it is done. */
-    private void clearAway(Set<ByteString> unwanted, Session session) {
+    private void clearAway(Set<Place> unwanted, Session session) {
         if (!clearAway(unwanted, session, Deadline.after(context.time(), settings.timeout())) && !closed) {
             long again = context.time().nanoTime() + session.ttl().toNanos() / 3;
             context.timer().at(again, () -> rounds.background(() -> clearAway(unwanted, session)));
@@ -290,11 +296,12 @@ final class Sessions implements AutoCloseable {
     }
 
     /** Whether all were deleted; else those that are left have not been. */
-    private boolean clearAway(Set<ByteString> unwanted, Session session, Deadline deadline) {
+    private boolean clearAway(Set<Place> unwanted, Session session, Deadline deadline) {
         try {
-            for (ByteString key : List.copyOf(unwanted)) {
-                deleteNow(key, deadline);
-                unwanted.remove(key);
+            for (Place place : List.copyOf(unwanted)) {
+                // Not if it has moved to linger meanwhile.
+                deleteNow(place.key(), deadline, place.isThere(), place.isBoundTo(session));
+                unwanted.remove(place);
             }
         } catch (RpcFailure failure) {
             LOG.log(Level.DEBUG, () -> "Could not clear " + session + " yet: " + failure.getMessage());
@@ -432,26 +439,32 @@ final class Sessions implements AutoCloseable {
         forget(place);
     }
 
-    /** Deletes a key nobody else ever uses, so twice is no harm. Whether it was there. */
-    boolean deleteNow(ByteString key, Deadline deadline) {
-        return client.call(
-                                KVGrpc.getDeleteRangeMethod(),
-                                DeleteRangeRequest.newBuilder().setKey(key).build(),
-                                EtcdClient.Repeat.HARMLESS,
-                                deadline)
-                        .getDeleted()
-                > 0;
+    /*
+     * Nothing is deleted but under a condition that is true only of what is meant to go: a delete may be decided on what has
+     * changed since, or arrive late. The create revision says that it is this key; whoever can be overtaken by a move to
+     * another lease (an extension, lingering) and must not undo it, also says which lease the key is to have.
+     */
+
+    /** Deletes a key if all of that is true of it; twice is no harm. Whether it was. */
+    boolean deleteNow(ByteString key, Deadline deadline, Compare... conditions) {
+        return client.call(KVGrpc.getTxnMethod(), deletion(key, conditions), EtcdClient.Repeat.HARMLESS, deadline)
+                .getSucceeded();
+    }
+
+    /** As {@link #deleteNow}, without waiting for it. */
+    CompletableFuture<?> deleteSoon(ByteString key, Compare... conditions) {
+        return client.callAsync(KVGrpc.getTxnMethod(), deletion(key, conditions));
+    }
+
+    private static TxnRequest deletion(ByteString key, Compare... conditions) {
+        return TxnRequest.newBuilder()
+                .addAllCompare(List.of(conditions))
+                .addSuccess(Txns.delete(key))
+                .build();
     }
 
     private static long seconds(Duration ttl) {
         return ttl.plusNanos(999_999_999).toSeconds();
-    }
-
-    /** As {@link #deleteNow}, without waiting for it. */
-    CompletableFuture<?> deleteSoon(ByteString key) {
-        return client.callAsync(
-                KVGrpc.getDeleteRangeMethod(),
-                DeleteRangeRequest.newBuilder().setKey(key).build());
     }
 
     /**

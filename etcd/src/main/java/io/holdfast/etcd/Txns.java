@@ -30,6 +30,22 @@ final class Txns {
         return absent(key).toBuilder().setResult(Compare.CompareResult.GREATER).build();
     }
 
+    static Compare createdNoLaterThan(ByteString key, long revision) {
+        return createdAt(key, revision + 1).toBuilder()
+                .setResult(Compare.CompareResult.LESS)
+                .build();
+    }
+
+    /** A key that is not there is bound to none. */
+    static Compare boundTo(ByteString key, long lease) {
+        return Compare.newBuilder()
+                .setKey(key)
+                .setTarget(Compare.CompareTarget.LEASE)
+                .setResult(Compare.CompareResult.EQUAL)
+                .setLease(lease)
+                .build();
+    }
+
     static Compare changedAt(ByteString key, long revision) {
         return Compare.newBuilder()
                 .setKey(key)

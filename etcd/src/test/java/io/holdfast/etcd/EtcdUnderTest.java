@@ -1,8 +1,8 @@
 package io.holdfast.etcd;
 
-import io.holdfast.servers.Direction;
+import io.holdfast.proxy.Direction;
+import io.holdfast.proxy.TcpProxy;
 import io.holdfast.servers.EtcdServer;
-import io.holdfast.servers.TcpProxy;
 import io.holdfast.spi.StoreFactory;
 import io.holdfast.spi.StoreUri;
 import io.holdfast.tck.Faults;

@@ -10,14 +10,17 @@ import io.grpc.ForwardingClientCallListener.SimpleForwardingClientCallListener;
 import io.grpc.ManagedChannel;
 import io.grpc.Metadata;
 import io.grpc.MethodDescriptor;
+import io.grpc.Status;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
 import io.grpc.stub.ClientCalls;
 import io.holdfast.etcd.internal.wire.KVGrpc;
 import io.holdfast.etcd.internal.wire.LeaseKeepAliveResponse;
+import io.holdfast.etcd.internal.wire.RequestOp;
 import io.holdfast.etcd.internal.wire.TxnRequest;
 import io.holdfast.etcd.internal.wire.WatchCancelRequest;
 import io.holdfast.etcd.internal.wire.WatchRequest;
 import io.holdfast.etcd.internal.wire.WatchResponse;
+import io.holdfast.spi.StoreFactory;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -35,7 +38,7 @@ final class Meddler implements ClientInterceptor, AutoCloseable {
     /** Whether the store can list the keys of its leases. */
     volatile boolean listsKeys = true;
 
-    /** Whether the store can delete keys other than in a transaction. */
+    /** Whether the store can delete keys. */
     volatile boolean deletes = true;
 
     /** Which methods cannot even be called. */
@@ -56,6 +59,14 @@ final class Meddler implements ClientInterceptor, AutoCloseable {
 
     final List<TxnRequest> heldUp = new CopyOnWriteArrayList<>();
 
+    /** Which requests are made without the store knowing it yet: their answers stay under way until {@link #letGo}. */
+    volatile Predicate<Object> delaysAnswerTo = request -> false;
+
+    /** The answers that are under way. */
+    final List<Object> underWay = new CopyOnWriteArrayList<>();
+
+    private final List<Runnable> delayed = new ArrayList<>(); // guarded by this
+
     private final ManagedChannel channel;
     private volatile ClientCall<WatchRequest, WatchResponse> watchStream;
 
@@ -65,7 +76,12 @@ final class Meddler implements ClientInterceptor, AutoCloseable {
     }
 
     TestClient client() {
-        return new TestClient(EtcdStores.using(ClientInterceptors.intercept(channel, this)));
+        return new TestClient(store());
+    }
+
+    /** A store on a channel of the user's. */
+    StoreFactory store() {
+        return EtcdStores.using(ClientInterceptors.intercept(channel, this));
     }
 
     /** Makes the server cancel a watch its client knows to be open. */
@@ -99,10 +115,25 @@ final class Meddler implements ClientInterceptor, AutoCloseable {
                 .anyMatch(op -> op.hasRequestPut() && op.getRequestPut().getLease() != 0);
     }
 
+    static boolean deletesAKey(TxnRequest txn) {
+        return txn.getSuccessList().stream().anyMatch(RequestOp::hasRequestDeleteRange);
+    }
+
     /** Lets a transaction that was held up arrive after all. Whether it did what it was sent for. */
     boolean deliver(TxnRequest late) {
         return ClientCalls.blockingUnaryCall(channel, KVGrpc.getTxnMethod(), CallOptions.DEFAULT, late)
                 .getSucceeded();
+    }
+
+    private synchronized void delay(Runnable delivery) {
+        delayed.add(delivery);
+    }
+
+    /** Lets all answers under way arrive, and delays none any more. */
+    synchronized void letGo() {
+        delaysAnswerTo = request -> false;
+        delayed.forEach(Runnable::run);
+        delayed.clear();
     }
 
     @Override
@@ -112,7 +143,7 @@ final class Meddler implements ClientInterceptor, AutoCloseable {
             broken.incrementAndGet();
             throw new IllegalStateException("broken");
         }
-        boolean fails = !listsKeys && name.endsWith("/LeaseTimeToLive") || !deletes && name.endsWith("/DeleteRange");
+        boolean fails = !listsKeys && name.endsWith("/LeaseTimeToLive");
         ClientCall<Q, R> call =
                 next.newCall(method, fails ? options.withDeadlineAfter(0, TimeUnit.NANOSECONDS) : options);
         if (name.endsWith("Watch/Watch")) {
@@ -122,13 +153,18 @@ final class Meddler implements ClientInterceptor, AutoCloseable {
         }
         return new SimpleForwardingClientCall<>(call) {
             private boolean onItsWay;
+            private volatile boolean delaysAnswer;
 
             @Override
             public void sendMessage(Q message) {
+                delaysAnswer = delaysAnswerTo.test(message);
                 if (refusesWatches && message instanceof WatchRequest) {
                     throw new IllegalStateException("refused");
                 }
-                if (message instanceof TxnRequest txn && holdsUp.test(txn)) {
+                if (message instanceof TxnRequest txn && !deletes && deletesAKey(txn)) {
+                    onItsWay = true;
+                    cancel("no deletes", null);
+                } else if (message instanceof TxnRequest txn && holdsUp.test(txn)) {
                     onItsWay = true;
                     heldUp.add(txn);
                 } else if (message instanceof WatchRequest) {
@@ -151,7 +187,21 @@ final class Meddler implements ClientInterceptor, AutoCloseable {
                         new SimpleForwardingClientCallListener<>(listener) {
                             @Override
                             public void onMessage(R message) {
-                                super.onMessage(meddle(message));
+                                if (delaysAnswer) {
+                                    delay(() -> super.onMessage(message));
+                                    underWay.add(message);
+                                } else {
+                                    super.onMessage(meddle(message));
+                                }
+                            }
+
+                            @Override
+                            public void onClose(Status status, Metadata trailers) {
+                                if (delaysAnswer) {
+                                    delay(() -> super.onClose(status, trailers));
+                                } else {
+                                    super.onClose(status, trailers);
+                                }
                             }
                         },
                         headers);

@@ -6,8 +6,8 @@ import static org.awaitility.Awaitility.await;
 
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.etcd.TestClient.Waiter;
+import io.holdfast.proxy.TcpProxy;
 import io.holdfast.servers.EtcdServer;
-import io.holdfast.servers.TcpProxy;
 import io.holdfast.servers.TlsClients;
 import io.holdfast.servers.TlsMaterial;
 import io.holdfast.spi.Answer;

@@ -130,10 +130,7 @@ final class Connections implements AutoCloseable {
         config.setInitializationFailTimeout(-1);
         config.setAutoCommit(true);
         config.setTransactionIsolation("TRANSACTION_READ_COMMITTED");
-        if (dialect == Dialect.POSTGRESQL) {
-            // MySQL stamps a request with the time it came, so it is over by then.
-            config.setConnectionInitSql("SET lock_timeout = '" + POSTGRESQL_LOCK_TIMEOUT + "'");
-        }
+        config.setConnectionInitSql(dialect.connectionSettings());
         if (url.startsWith("jdbc:mariadb:")) {
             // Parsing our few statements costs the server as much as running them. A word in the URL wins.
             // Not with MySQL's driver, which prepares in a round trip of its own.

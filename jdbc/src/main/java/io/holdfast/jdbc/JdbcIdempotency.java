@@ -17,7 +17,9 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.function.BiConsumer;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Records outcomes in a table of MySQL, MariaDB or PostgreSQL; the lock that keeps duplicates waiting can be in any store.
@@ -27,7 +29,8 @@ import javax.sql.DataSource;
 public final class JdbcIdempotency implements Idempotency {
 
     /*
-     * A key's life: nothing → running (token) → done or failed → forgotten at its time.
+     * A key's life: nothing → running (token) → done or failed → forgotten at its time. Failed is also what had its effect and left
+     * a result that cannot be recorded: to forget that run would be to repeat the effect.
      *
      * The lease lets one run at a time; the token in the row is what makes it true. A run claims the row by writing its token
      * over a smaller one, and records its outcome only where its own token still stands. So a run that lost its lease, slept
@@ -39,6 +42,9 @@ public final class JdbcIdempotency implements Idempotency {
     private static final String LOCK_PREFIX = "idempotency/";
     private static final int LONGEST_KEY = 400;
     private static final int LONGEST_FINGERPRINT = 128;
+
+    /** Of the reason why a result was not recorded, which may hold the result. */
+    private static final int LONGEST_REASON = 1_000;
 
     private final Holdfast holdfast;
     private final DataSource dataSource;
@@ -88,11 +94,13 @@ public final class JdbcIdempotency implements Idempotency {
     public <T, X extends Exception> T run(
             String key, String fingerprint, Duration remembered, ResultCodec<T> codec, Action<T, X> action)
             throws X, InterruptedException {
-        return once(key, fingerprint, remembered, codec, (lease, claim) -> {
-            T result = action.run(lease);
-            claim.settle(State.DONE, codec.encode(result));
-            return result;
-        });
+        return this.<T, X, RuntimeException>once(
+                key,
+                fingerprint,
+                remembered,
+                codec,
+                (lease, claim) -> action.run(lease),
+                (claim, result) -> claim.record(codec, result));
     }
 
     /** What is to happen once, in a transaction it neither commits nor rolls back. */
@@ -115,9 +123,10 @@ public final class JdbcIdempotency implements Idempotency {
                 codec,
                 (lease, claim) -> Transactions.<T, X>run(dataSource, connection -> {
                     T result = action.run(connection, lease);
-                    claim.settleIn(connection, codec.encode(result));
+                    claim.settleIn(connection, encode(codec, result));
                     return result;
-                }));
+                }),
+                (claim, result) -> {});
     }
 
     /** Removes records whose time is over, but none of a run that still holds its lock. Returns how many. */
@@ -152,8 +161,14 @@ public final class JdbcIdempotency implements Idempotency {
         T run(Lease lease, Claim claim) throws X, Y;
     }
 
+    /** @param afterwards what is still to be done when the run has had its effect, which must not happen again */
     private <T, X extends Exception, Y extends Exception> T once(
-            String key, String fingerprint, Duration remembered, ResultCodec<T> codec, Run<T, X, Y> run)
+            String key,
+            String fingerprint,
+            Duration remembered,
+            ResultCodec<T> codec,
+            Run<T, X, Y> run,
+            BiConsumer<Claim, T> afterwards)
             throws X, Y, InterruptedException {
         requireShort(key, fingerprint);
         Optional<Outcome> before = settled(key, fingerprint);
@@ -166,22 +181,33 @@ public final class JdbcIdempotency implements Idempotency {
             if (meanwhile.isPresent()) {
                 return recorded(key, codec, meanwhile.get());
             }
+            T result;
             try {
-                return run.run(lease, claim);
+                result = run.run(lease, claim);
             } catch (LeaseLostException | UnknownOutcomeException e) {
                 throw e;
             } catch (Throwable e) {
                 claim.failed(e);
                 throw e;
             }
+            afterwards.accept(claim, result);
+            return result;
         }
     }
 
-    private static <T> T recorded(String key, ResultCodec<T> codec, Outcome outcome) {
+    /** Null is recorded as such: codecs need not know it. */
+    private static <T> byte @Nullable [] encode(ResultCodec<T> codec, @Nullable T result) {
+        return result == null
+                ? null
+                : Objects.requireNonNull(codec.encode(result), "the codec made nothing of a result");
+    }
+
+    private static <T> @Nullable T recorded(String key, ResultCodec<T> codec, Outcome outcome) {
+        byte[] bytes = outcome.bytes();
         if (outcome.state() == State.FAILED) {
-            throw new RecordedFailureException(key, new String(outcome.bytes(), StandardCharsets.UTF_8));
+            throw new RecordedFailureException(key, bytes == null ? "" : new String(bytes, StandardCharsets.UTF_8));
         }
-        return codec.decode(outcome.bytes());
+        return bytes == null ? null : codec.decode(bytes);
     }
 
     /** The recorded outcome, if there is one yet. Another payload is told apart even while the first one runs. */
@@ -196,6 +222,10 @@ public final class JdbcIdempotency implements Idempotency {
             throw new PayloadConflictException(key);
         }
         return outcome.filter(found -> found.state() != State.RUNNING);
+    }
+
+    private static String shortened(String reason) {
+        return reason.length() > LONGEST_REASON ? reason.substring(0, LONGEST_REASON) + "…" : reason;
     }
 
     private static void requireShort(String key, String fingerprint) {
@@ -257,18 +287,43 @@ public final class JdbcIdempotency implements Idempotency {
             }
         }
 
-        void settle(State state, byte[] bytes) {
+        /** The action has had its effect: if its result cannot be recorded, that is recorded instead. */
+        <T> void record(ResultCodec<T> codec, @Nullable T result) {
+            byte[] bytes;
             try {
-                if (!outcomes.settle(key, lease.token(), state, bytes, remembered, lease::isValid)) {
-                    throw lost();
-                }
-            } catch (SQLException e) {
+                bytes = encode(codec, result);
+            } catch (RuntimeException | Error e) {
+                withoutResult(e);
+                throw e;
+            }
+            boolean recorded;
+            try {
+                recorded = settle(State.DONE, bytes);
+            } catch (SQLException | RuntimeException e) {
+                withoutResult(e);
                 throw new UnknownOutcomeException(
                         LOCK_PREFIX + key, "recording its outcome failed: " + e.getMessage(), e);
             }
+            if (!recorded) {
+                throw lost();
+            }
         }
 
-        void settleIn(Connection transaction, byte[] bytes) throws SQLException {
+        /** Does nothing if the result is there after all, or a newer run has begun. */
+        private void withoutResult(Throwable because) {
+            String text = "it was carried out, but its result could not be recorded: " + because;
+            try {
+                settle(State.FAILED, shortened(text).getBytes(StandardCharsets.UTF_8));
+            } catch (SQLException | RuntimeException e) {
+                because.addSuppressed(e);
+            }
+        }
+
+        private boolean settle(State state, byte @Nullable [] bytes) throws SQLException {
+            return outcomes.settle(key, lease.token(), state, bytes, remembered, lease::isValid);
+        }
+
+        void settleIn(Connection transaction, byte @Nullable [] bytes) throws SQLException {
             if (!outcomes.settleIn(transaction, key, lease.token(), State.DONE, bytes, remembered)) {
                 throw lost();
             }
@@ -281,8 +336,10 @@ public final class JdbcIdempotency implements Idempotency {
                 return;
             }
             try {
-                settle(State.FAILED, failure.toString().getBytes(StandardCharsets.UTF_8));
-            } catch (RuntimeException e) {
+                if (!settle(State.FAILED, failure.toString().getBytes(StandardCharsets.UTF_8))) {
+                    failure.addSuppressed(lost());
+                }
+            } catch (SQLException | RuntimeException e) {
                 failure.addSuppressed(e);
             }
         }

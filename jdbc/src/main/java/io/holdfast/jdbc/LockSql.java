@@ -89,6 +89,10 @@ final class LockSql {
             INSERT INTO {lock} (name, kind, token, acquired_at, expires_at, renewals, line, line_until)
             VALUES (?, 'exclusive', ?, {now}, 0, 0, '', 0)""";
 
+    private static final String LOCK_MEMBERS = """
+            SELECT h.owner, h.expires_at, l.expires_at, {now}{limited} FROM {lock} l JOIN {holder} h ON h.name = l.name
+            WHERE %sl.name IN ({names}) AND h.owner IN ({owners}) AND l.kind <> 'exclusive' FOR UPDATE""";
+
     private final Dialect dialect;
     private final String home;
     private final Schema schema;
@@ -107,8 +111,9 @@ final class LockSql {
     private final String release;
     private final String releaseWithBaton;
     final String withdraw;
-    final String renew;
-    final String stillHeld;
+
+    private final String renewAtOnce;
+    private final String renewSoon;
 
     final String setLine;
     final String takeLocked;
@@ -120,10 +125,11 @@ final class LockSql {
     final String removeExpiredMembers;
     final String setCrowd;
     final String setExpiry;
-    final String lockRows;
-    final String renewCrowd;
+
+    private final String lockMembersAtOnce;
+    private final String lockMembersSoon;
+    final String renewCrowds;
     final String renewMembers;
-    final String membersStillThere;
     final String becomeShared;
     final String seize;
     final String removeMembers;
@@ -169,17 +175,14 @@ final class LockSql {
         releaseWithBaton = text(mysql ? free : freeAndTell.formatted("first NOT IN ('', '" + Line.RELAY + "')"));
         withdraw = text("""
                 UPDATE {lock} SET owner = NULL, expires_at = 0 WHERE name = ? AND owner = ?""");
-        renew = text("""
-                UPDATE {lock} SET expires_at = GREATEST(expires_at, {now} + ?), renewals = renewals + 1
-                WHERE name IN ({names}) AND owner IN ({owners}) AND expires_at > {now}""");
-        stillHeld = text("""
-                SELECT owner FROM {lock} WHERE name IN ({names}) AND owner IN ({owners}) AND expires_at > {now}""");
+        renewAtOnce = text(renew(dialect, Dialect.MARIADB_AT_ONCE, "", "NOWAIT"));
+        renewSoon = text(renew(dialect, Dialect.MARIADB_SOON, Dialect.POSTGRESQL_SOON, ""));
         setLine = text("UPDATE {lock} SET line = ?, line_until = ?, renewals = renewals + 1 WHERE name = ?");
         takeLocked = text("""
                 UPDATE {lock} SET kind = 'exclusive', owner = ?, token = ?, acquired_at = ?, expires_at = ?, renewals = 0,
                     line = ?, line_until = ?, origin = ? WHERE name = ?""");
         lockRow = text("""
-                SELECT kind, token, expires_at, line, owner
+                SELECT kind, token, expires_at, line, owner{limited}
                 FROM {lock} WHERE name = ? FOR UPDATE""");
         members = text("""
                 SELECT clock.micros, h.owner, h.permits, h.total, h.expires_at
@@ -196,19 +199,16 @@ final class LockSql {
                 UPDATE {lock} SET kind = ?, owner = NULL, token = ?, acquired_at = ?, expires_at = ?,
                     renewals = renewals + 1, line = ?, line_until = ? WHERE name = ?""");
         setExpiry = text("UPDATE {lock} SET expires_at = ?, renewals = renewals + 1 WHERE name = ?");
-        lockRows = text("SELECT name FROM {lock} WHERE name IN ({names}) ORDER BY name FOR UPDATE");
-        renewCrowd = text("""
-                UPDATE {lock} l SET expires_at = GREATEST(expires_at, {now} + ?), renewals = renewals + 1
-                WHERE name IN ({names}) AND kind <> 'exclusive' AND expires_at > {now} AND EXISTS (
-                    SELECT 1 FROM {holder} h WHERE h.name = l.name AND h.owner IN ({owners}) AND h.expires_at > {now})""");
+        lockMembersAtOnce = text(LOCK_MEMBERS.formatted("") + " NOWAIT");
+        lockMembersSoon = text(
+                mysql
+                        ? Dialect.MARIADB_SOON + LOCK_MEMBERS.formatted("")
+                        : LOCK_MEMBERS.formatted(Dialect.POSTGRESQL_SOON));
+        renewCrowds = text("""
+                UPDATE {lock} SET expires_at = GREATEST(expires_at, ?), renewals = renewals + 1 WHERE name IN ({names})""");
         renewMembers = text("""
-                UPDATE {holder} h SET renewals = renewals + 1, expires_at = GREATEST(expires_at, LEAST({now} + ?,
-                        (SELECT l.expires_at FROM {lock} l WHERE l.name = h.name)))
-                WHERE name IN ({names}) AND owner IN ({owners}) AND expires_at > {now}
-                    AND EXISTS (SELECT 1 FROM {lock} l
-                        WHERE l.name = h.name AND l.kind <> 'exclusive' AND l.expires_at > {now})""");
-        membersStillThere = text("""
-                SELECT owner FROM {holder} WHERE name IN ({names}) AND owner IN ({owners}) AND expires_at > {now}""");
+                UPDATE {holder} SET expires_at = GREATEST(expires_at, ?), renewals = renewals + 1
+                WHERE name IN ({names}) AND owner IN ({owners})""");
         becomeShared = text("""
                 UPDATE {lock} SET kind = 'shared', owner = NULL, origin = NULL WHERE name = ?""");
         seize = text("""
@@ -229,6 +229,23 @@ final class LockSql {
                 """;
         viewRow = text(view + "WHERE l.name = ? ORDER BY h.token");
         viewRows = text(view + "WHERE l.name >= ? AND LEFT(l.name, {length}) = ? ORDER BY l.name, h.token");
+    }
+
+    /**
+     * PostgreSQL says whom it has renewed.
+     *
+     * @param mariaDb how MariaDB waits for rows
+     * @param condition how PostgreSQL does, before it locks a row
+     * @param locking the same, as it does it
+     */
+    private static String renew(Dialect dialect, String mariaDb, String condition, String locking) {
+        String extend =
+                "UPDATE {lock} SET expires_at = GREATEST(expires_at, {now} + ?), renewals = renewals + 1 WHERE ";
+        String held = "name IN ({names}) AND owner IN ({owners}) AND expires_at > {now}";
+        return dialect == Dialect.MYSQL
+                ? mariaDb + extend + held
+                : extend + "name = ANY (ARRAY(SELECT name FROM {lock} WHERE " + condition + held + " FOR UPDATE "
+                        + locking + ")) RETURNING owner";
     }
 
     Schema schema() {
@@ -363,6 +380,24 @@ final class LockSql {
                 : row.getString(column);
     }
 
+    /**
+     * Extends those of many leases that are still held.
+     *
+     * @param wait how long to wait for rows that others have locked
+     */
+    String renew(int leases, Duration wait) {
+        return forMany(wait.isZero() ? renewAtOnce : waiting(renewSoon, wait), leases);
+    }
+
+    /** Owner, expiry, the row's expiry and the server's time of many members, locked with their rows. */
+    String lockMembers(int members, Duration wait) {
+        return forMany(wait.isZero() ? lockMembersAtOnce : waiting(lockMembersSoon, wait), members);
+    }
+
+    private static String waiting(String sql, Duration wait) {
+        return sql.replace("{wait}", String.format(Locale.ROOT, "%d.%03d", wait.toSeconds(), wait.toMillisPart()));
+    }
+
     /** Fills in as many question marks as there are values. */
     static String forMany(String sql, int names) {
         String marks = String.join(", ", Collections.nCopies(names, "?"));
@@ -389,6 +424,7 @@ final class LockSql {
                 .replace("{place}", Integer.toString(Line.PLACE_LENGTH))
                 .replace("{line}", Integer.toString(Line.LONGEST * Line.PLACE_LENGTH))
                 .replace("{length}", dialect.nameLength())
+                .replace("{limited}", dialect.limitingIdleTime())
                 .replace("{now}", dialect.now());
     }
 }

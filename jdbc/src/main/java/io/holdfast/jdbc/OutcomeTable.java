@@ -14,6 +14,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 import javax.sql.DataSource;
+import org.jspecify.annotations.Nullable;
 
 /** The statements of {@link JdbcIdempotency}. Each stands for itself and may be repeated. Thread-safe. */
 final class OutcomeTable {
@@ -27,8 +28,12 @@ final class OutcomeTable {
         final String text = name().toLowerCase(Locale.ROOT);
     }
 
-    /** What is recorded of a key and has not been forgotten. */
-    record Outcome(String fingerprint, State state, byte[] bytes) {}
+    /**
+     * What is recorded of a key and has not been forgotten.
+     *
+     * @param bytes null of a null result
+     */
+    record Outcome(String fingerprint, State state, byte @Nullable [] bytes) {}
 
     /** How often a statement is tried that the server rolls back, or that breaks its connection. */
     private static final int TRIES = 10;
@@ -59,11 +64,7 @@ final class OutcomeTable {
     }
 
     private static Outcome read(ResultSet row) throws SQLException {
-        byte[] bytes = row.getBytes(3);
-        return new Outcome(
-                row.getString(1),
-                State.valueOf(row.getString(2).toUpperCase(Locale.ROOT)),
-                bytes == null ? new byte[0] : bytes);
+        return new Outcome(row.getString(1), State.valueOf(row.getString(2).toUpperCase(Locale.ROOT)), row.getBytes(3));
     }
 
     /** Starts a run, over whatever an older one left; false if a newer one was here. */
@@ -103,14 +104,21 @@ final class OutcomeTable {
      *
      * @param worthwhile whether to go on trying when the server cannot be reached
      */
-    boolean settle(String key, long token, State state, byte[] bytes, Duration remembered, BooleanSupplier worthwhile)
+    boolean settle(
+            String key,
+            long token,
+            State state,
+            byte @Nullable [] bytes,
+            Duration remembered,
+            BooleanSupplier worthwhile)
             throws SQLException {
         return persistently(
                 worthwhile, (connection, dialect) -> settle(connection, dialect, key, token, state, bytes, remembered));
     }
 
     /** The same inside a transaction of the caller's. */
-    boolean settleIn(Connection transaction, String key, long token, State state, byte[] bytes, Duration remembered)
+    boolean settleIn(
+            Connection transaction, String key, long token, State state, byte @Nullable [] bytes, Duration remembered)
             throws SQLException {
         return settle(transaction, Dialect.of(transaction), key, token, state, bytes, remembered);
     }
@@ -121,7 +129,7 @@ final class OutcomeTable {
             String key,
             long token,
             State state,
-            byte[] bytes,
+            byte @Nullable [] bytes,
             Duration remembered)
             throws SQLException {
         // The same state again: this run's own record, whose confirmation was lost.

@@ -2,6 +2,7 @@ package io.holdfast.jdbc;
 
 import io.holdfast.Demand;
 import io.holdfast.LockException;
+import io.holdfast.UnknownOutcomeException;
 import io.holdfast.jdbc.Connections.Purpose;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.Grant;
@@ -10,20 +11,42 @@ import io.holdfast.spi.RenewalRequest;
 import io.holdfast.spi.TimeSource;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Comparator;
+import java.util.Deque;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
+import java.util.stream.Collectors;
 
 /** Renews many leases with few statements, on the connection kept for that. Thread-safe. */
 final class Renewals {
 
+    /*
+     * What renews decides. A plain SELECT after the UPDATE, to see who was renewed, did not: the clock was set back between the
+     * two (or the SELECT went to a replica), so a lease that had expired for the first was alive for the second, and its holder
+     * counted on a lease that another could take. PostgreSQL returns whom it has renewed. MySQL returns how many: if that is not
+     * all or none, the batch is renewed again in halves. Members are renewed by the one reading of the clock that came with
+     * their rows, which stay locked until the end.
+     *
+     * No batch waits for a row. One row locked by somebody else, who was stopped at the wrong moment, kept a whole batch and all
+     * behind it waiting until their leases were over. So a batch that meets a locked row fails at once, and is renewed in halves
+     * too, until the row is alone and the others are done. Only then it is waited for, in the server's queue (a crowd on one lock
+     * keeps its row locked nearly all the time: who only tried at once did not get in), and not for long. MySQL, unlike
+     * MariaDB, waits for a second at least: there halves also follow when a batch has used its share of the time.
+     */
+
     /** Per statement: few enough that one slow statement leaves time for the others. */
     private static final int LARGEST_BATCH = 250;
+
+    /** For all rows together: leases that become due meanwhile have to wait too. */
+    private static final Duration LONGEST_WAIT = Duration.ofMillis(500);
+
+    private static final Duration SHORTEST_WAIT = Duration.ofMillis(5);
 
     private final Requests requests;
     private final TimeSource time;
@@ -39,8 +62,70 @@ final class Renewals {
     /** A lease and the place of its answer. */
     private record Item(int index, String name, String owner) {}
 
+    private record Batch(Sort sort, List<Item> items) {
+
+        boolean isOne() {
+            return items.size() == 1;
+        }
+
+        List<Batch> halves() {
+            int middle = items.size() / 2;
+            return List.of(
+                    new Batch(sort, items.subList(0, middle)), new Batch(sort, items.subList(middle, items.size())));
+        }
+    }
+
+    /** Who was renewed by a request sent just after {@code baseNanos}; everybody else of its batch is gone. */
+    private record Renewed(long baseNanos, Set<String> owners) {}
+
+    private record Member(String owner, long expiresAt, long rowExpiresAt, long now) {}
+
     List<RenewalAnswer> renew(List<RenewalRequest> claims, Deadline deadline) {
         RenewalAnswer[] answers = new RenewalAnswer[claims.size()];
+        Deque<Batch> batches = new ArrayDeque<>(batches(claims, answers));
+        List<Batch> locked = new ArrayList<>();
+        while (!batches.isEmpty()) {
+            Batch batch = batches.remove();
+            // Whoever hangs leaves time for those behind.
+            Deadline share = batches.isEmpty()
+                    ? deadline
+                    : deadline.within(deadline.remaining().dividedBy(2));
+            try {
+                renew(batch, Duration.ZERO, share, Deadline.after(time, Duration.ZERO))
+                        .ifPresentOrElse(
+                                renewed -> answer(batch, renewed, answers), () -> batches.addAll(batch.halves()));
+            } catch (LockException e) {
+                if (deadline.hasPassed() || !mayBeForOneRow(e)) {
+                    answer(batch, e, answers);
+                } else if (batch.isOne()) {
+                    locked.add(batch);
+                    answer(batch, e, answers);
+                } else {
+                    batches.addAll(batch.halves());
+                }
+            }
+        }
+        waitForLocked(locked, answers, deadline);
+        return Arrays.asList(answers);
+    }
+
+    /** The server is the first to give up, and the connection is kept. */
+    private void waitForLocked(List<Batch> locked, RenewalAnswer[] answers, Deadline deadline) {
+        Deadline patience = deadline.within(deadline.remaining().dividedBy(2)).within(LONGEST_WAIT);
+        for (int i = 0; i < locked.size(); i++) {
+            Batch one = locked.get(i);
+            Duration wait = patience.remaining().dividedBy(locked.size() - i);
+            if (wait.compareTo(SHORTEST_WAIT) > 0) {
+                try {
+                    renew(one, wait, deadline, patience).ifPresent(renewed -> answer(one, renewed, answers));
+                } catch (LockException e) {
+                    answer(one, e, answers);
+                }
+            }
+        }
+    }
+
+    private static List<Batch> batches(List<RenewalRequest> claims, RenewalAnswer[] answers) {
         Map<Sort, List<Item>> sorts = new LinkedHashMap<>();
         for (int i = 0; i < claims.size(); i++) {
             RenewalRequest claim = claims.get(i);
@@ -55,75 +140,103 @@ final class Renewals {
                 answers[i] = new RenewalAnswer.Gone("this store has no line to wait in");
             }
         }
+        List<Batch> batches = new ArrayList<>();
         sorts.forEach((sort, items) -> {
-            // In one order, so that two clients renewing the same shared locks do not deadlock.
-            items.sort(Comparator.comparing(Item::name).thenComparing(Item::owner));
             for (int from = 0; from < items.size(); from += LARGEST_BATCH) {
-                renewBatch(sort, items.subList(from, Math.min(from + LARGEST_BATCH, items.size())), answers, deadline);
+                batches.add(new Batch(sort, items.subList(from, Math.min(from + LARGEST_BATCH, items.size()))));
             }
         });
-        return Arrays.asList(answers);
+        return batches;
     }
 
-    private void renewBatch(Sort sort, List<Item> items, RenewalAnswer[] answers, Deadline deadline) {
-        long baseNanos = time.nanoTime();
-        try {
-            Set<String> kept = sort.alone()
-                    ? requests.run(
-                            items.get(0).name(),
-                            Purpose.RENEWAL,
-                            deadline,
-                            (session, sql) -> keep(session, sql, sql.renew, sql.stillHeld, sort, items))
-                    : requests.transact(items.get(0).name(), Purpose.RENEWAL, deadline, (session, sql) -> {
-                        keepCrowds(session, sql, sort, items);
-                        return keep(session, sql, sql.renewMembers, sql.membersStillThere, sort, items);
-                    });
-            for (Item item : items) {
-                answers[item.index()] = kept.contains(item.owner())
-                        ? new RenewalAnswer.Extended(baseNanos, sort.ttl())
-                        : new RenewalAnswer.Gone("its owner no longer has it in the database");
-            }
-        } catch (LockException e) {
-            for (Item item : items) {
-                answers[item.index()] = new RenewalAnswer.Unsettled(e);
-            }
+    private static void answer(Batch batch, LockException failure, RenewalAnswer[] answers) {
+        batch.items().forEach(item -> answers[item.index()] = new RenewalAnswer.Unsettled(failure));
+    }
+
+    private static void answer(Batch batch, Renewed renewed, RenewalAnswer[] answers) {
+        for (Item item : batch.items()) {
+            answers[item.index()] = renewed.owners().contains(item.owner())
+                    ? new RenewalAnswer.Extended(
+                            renewed.baseNanos(), batch.sort().ttl())
+                    : new RenewalAnswer.Gone("its owner no longer has it in the database");
         }
     }
 
-    /** Rows first, in one order for everybody; then only those extended of which a member is still there. */
-    private static void keepCrowds(Session session, LockSql sql, Sort sort, List<Item> items) throws SQLException {
-        List<Object> names = names(sql, items);
-        session.query(LockSql.forMany(sql.lockRows, items.size()), row -> row.getString(1), names.toArray());
-        List<Object> values = new ArrayList<>(List.of(LockSql.micros(sort.ttl())));
-        values.addAll(names);
-        items.forEach(item -> values.add(item.owner()));
-        session.update(LockSql.forMany(sql.renewCrowd, items.size()), values.toArray());
+    /** Whether the others of the batch may well be renewed without one of them. */
+    private static boolean mayBeForOneRow(LockException e) {
+        return e instanceof UnknownOutcomeException
+                || (e.getCause() instanceof SQLException cause && SqlFailure.of(cause) == SqlFailure.RETRY);
     }
 
-    private static List<Object> names(LockSql sql, List<Item> items) {
-        List<Object> names = new ArrayList<>();
-        items.forEach(item -> names.add(sql.name(item.name())));
-        return names;
+    /** Empty if some are renewed and some are not, and it does not show which. */
+    private Optional<Renewed> renew(Batch batch, Duration wait, Deadline deadline, Deadline retryUntil) {
+        Requests.Work<Optional<Renewed>> work = (session, sql) -> {
+            long baseNanos = time.nanoTime();
+            Optional<Set<String>> owners = batch.sort().alone()
+                    ? renewAlone(session, sql, batch, wait)
+                    : Optional.of(renewMembers(session, sql, batch, wait));
+            return owners.map(renewed -> new Renewed(baseNanos, renewed));
+        };
+        return requests.run(
+                batch.items().get(0).name(),
+                Purpose.RENEWAL,
+                deadline,
+                retryUntil,
+                batch.sort().alone() ? work : Requests.inTransaction(work));
     }
 
     /** Owners are unique, so names and owners need not be paired; names let the server use its index. */
-    private static Set<String> keep(
-            Session session, LockSql sql, String renew, String stillThere, Sort sort, List<Item> items)
+    private static Optional<Set<String>> renewAlone(Session session, LockSql sql, Batch batch, Duration wait)
             throws SQLException {
-        List<Object> keys = names(sql, items);
-        items.forEach(item -> keys.add(item.owner()));
-        List<Object> values = new ArrayList<>(List.of(LockSql.micros(sort.ttl())));
-        values.addAll(keys);
-        int renewed = session.update(LockSql.forMany(renew, items.size()), values.toArray());
-        if (renewed == items.size()) {
-            Set<String> all = new HashSet<>();
-            items.forEach(item -> all.add(item.owner()));
-            return all;
+        String renew = sql.renew(batch.items().size(), wait);
+        List<Object> values =
+                new ArrayList<>(List.of(LockSql.micros(batch.sort().ttl())));
+        values.addAll(names(sql, batch.items()));
+        values.addAll(owners(batch.items()));
+        if (sql.dialect() == Dialect.POSTGRESQL) {
+            return Optional.of(
+                    new HashSet<>(session.updateReturning(renew, row -> row.getString(1), values.toArray())));
         }
+        int renewed = session.update(renew, values.toArray());
         if (renewed == 0) {
-            return Set.of();
+            return Optional.of(Set.of());
         }
-        return new HashSet<>(
-                session.query(LockSql.forMany(stillThere, items.size()), row -> row.getString(1), keys.toArray()));
+        return renewed == batch.items().size() ? Optional.of(new HashSet<>(owners(batch.items()))) : Optional.empty();
+    }
+
+    /** Rows and members together, so that a member never outlives its row (see {@link LockedRow}). */
+    private static Set<String> renewMembers(Session session, LockSql sql, Batch batch, Duration wait)
+            throws SQLException {
+        List<Object> keys = new ArrayList<>(names(sql, batch.items()));
+        keys.addAll(owners(batch.items()));
+        List<Member> members = session.query(
+                sql.lockMembers(batch.items().size(), wait),
+                row -> new Member(row.getString(1), row.getLong(2), row.getLong(3), row.getLong(4)),
+                keys.toArray());
+        long now = members.stream().mapToLong(Member::now).max().orElse(0);
+        Set<String> alive = members.stream()
+                .filter(member -> member.expiresAt() > now && member.rowExpiresAt() > now)
+                .map(Member::owner)
+                .collect(Collectors.toSet());
+        List<Item> items = batch.items().stream()
+                .filter(item -> alive.contains(item.owner()))
+                .toList();
+        if (!items.isEmpty()) {
+            List<Object> values =
+                    new ArrayList<>(List.of(now + LockSql.micros(batch.sort().ttl())));
+            values.addAll(names(sql, items));
+            session.update(LockSql.forMany(sql.renewCrowds, items.size()), values.toArray());
+            values.addAll(owners(items));
+            session.update(LockSql.forMany(sql.renewMembers, items.size()), values.toArray());
+        }
+        return alive;
+    }
+
+    private static List<Object> names(LockSql sql, List<Item> items) {
+        return items.stream().map(item -> sql.name(item.name())).toList();
+    }
+
+    private static List<String> owners(List<Item> items) {
+        return items.stream().map(Item::owner).toList();
     }
 }

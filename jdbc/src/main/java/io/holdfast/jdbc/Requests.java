@@ -46,17 +46,22 @@ final class Requests {
     }
 
     <T> T run(String lockName, Deadline deadline, Work<T> work) {
-        return run(lockName, Purpose.REQUEST, deadline, work);
+        return run(lockName, Purpose.REQUEST, deadline, deadline, work);
     }
 
     /** In one transaction: committed if the work returns, undone if it throws. */
-    <T> T transact(String lockName, Purpose purpose, Deadline deadline, Work<T> work) {
-        return run(lockName, purpose, deadline, (session, sql) -> {
-            session.begin();
+    <T> T transact(String lockName, Deadline deadline, Work<T> work) {
+        return run(lockName, deadline, inTransaction(work));
+    }
+
+    /** The same as work to run. */
+    static <T> Work<T> inTransaction(Work<T> work) {
+        return (session, sql) -> {
+            session.begin(sql.dialect());
             T result = work.run(session, sql);
             session.commit();
             return result;
-        });
+        };
     }
 
     /** On the connection of a baton, which is of no use if it breaks. */
@@ -69,11 +74,12 @@ final class Requests {
                 baton::isBroken);
     }
 
-    <T> T run(String lockName, Purpose purpose, Deadline deadline, Work<T> work) {
-        return retrying(lockName, deadline, () -> connections.open(purpose, deadline), work, () -> {});
+    /** @param retryUntil until when what the server rolled back is done again */
+    <T> T run(String lockName, Purpose purpose, Deadline deadline, Deadline retryUntil, Work<T> work) {
+        return retrying(lockName, retryUntil, () -> connections.open(purpose, deadline), work, () -> {});
     }
 
-    private <T> T retrying(String lockName, Deadline deadline, Opener opener, Work<T> work, Runnable atFailure) {
+    private <T> T retrying(String lockName, Deadline retryUntil, Opener opener, Work<T> work, Runnable atFailure) {
         for (int tries = 1; ; tries++) {
             Session.Progress progress = Session.Progress.HARMLESS;
             try (Session session = opener.open()) {
@@ -83,7 +89,7 @@ final class Requests {
                     progress = session.progress();
                 }
             } catch (SQLException e) {
-                if (SqlFailure.of(e) != SqlFailure.RETRY || !pauseBeforeRetry(tries, deadline)) {
+                if (SqlFailure.of(e) != SqlFailure.RETRY || !pauseBeforeRetry(tries, retryUntil)) {
                     atFailure.run();
                     throw inOurWords(lockName, e, progress);
                 }
@@ -120,6 +126,9 @@ final class Requests {
 
     /** Short and random, so that those who collided do not collide again. False if there is no time left. */
     private static boolean pauseBeforeRetry(int tries, Deadline deadline) {
+        if (deadline.hasPassed()) {
+            return false;
+        }
         long longest = RETRY_PAUSE_NANOS << Math.min(tries - 1, LONGEST_PAUSE_SHIFT);
         LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(longest));
         return !deadline.hasPassed();

@@ -5,7 +5,6 @@ import io.holdfast.LeaseLostException;
 import io.holdfast.LockException;
 import io.holdfast.LockView;
 import io.holdfast.StoreUnavailableException;
-import io.holdfast.jdbc.Connections.Purpose;
 import io.holdfast.jdbc.LockSql.Kind;
 import io.holdfast.spi.AdministeredStore;
 import io.holdfast.spi.Answer;
@@ -197,7 +196,7 @@ final class RowStore implements RingingStore, DowngradingStore, TokenRaisingStor
     /** Empty if there is no row. */
     private Optional<Answer> askWithRowLocked(Request request, Deadline deadline) {
         String client = request.owner().client();
-        return requests.transact(request.name(), Purpose.REQUEST, deadline, (session, sql) -> {
+        return requests.transact(request.name(), deadline, (session, sql) -> {
             long baseNanos = context.time().nanoTime();
             Optional<LockedRow> row = LockedRow.lock(session, sql, request.name());
             if (row.isEmpty()) {
@@ -248,7 +247,7 @@ final class RowStore implements RingingStore, DowngradingStore, TokenRaisingStor
     /** Best effort: a place nobody keeps lapses by itself. */
     private void leaveLine(String name) {
         inBackground("leave the line of lock '" + name + "'", deadline -> {
-            requests.transact(name, Purpose.REQUEST, deadline, (session, sql) -> {
+            requests.transact(name, deadline, (session, sql) -> {
                 Optional<LockedRow> row = LockedRow.lock(session, sql, name);
                 if (row.isPresent() && !bells.isListened(name)) {
                     row.get().leaveLine(context.clientId());
@@ -312,7 +311,7 @@ final class RowStore implements RingingStore, DowngradingStore, TokenRaisingStor
     }
 
     private ReleaseAnswer leave(Request request, Duration linger, Deadline deadline) {
-        return requests.transact(request.name(), Purpose.REQUEST, deadline, (session, sql) -> {
+        return requests.transact(request.name(), deadline, (session, sql) -> {
             Optional<LockedRow> row = LockedRow.lock(session, sql, request.name());
             return row.isPresent() ? row.get().leave(request, linger) : ReleaseAnswer.NOT_HELD;
         });
@@ -342,7 +341,6 @@ final class RowStore implements RingingStore, DowngradingStore, TokenRaisingStor
         String name = exclusive.request().name();
         Grant shared = requests.transact(
                 name,
-                Purpose.REQUEST,
                 deadline,
                 (session, sql) -> LockedRow.lock(session, sql, name)
                         .orElseThrow(() -> new LeaseLostException(name, exclusive.token(), "its row is gone"))
@@ -359,7 +357,7 @@ final class RowStore implements RingingStore, DowngradingStore, TokenRaisingStor
 
     @Override
     public int forceRelease(String name, Deadline deadline) {
-        return requests.transact(name, Purpose.REQUEST, deadline, (session, sql) -> {
+        return requests.transact(name, deadline, (session, sql) -> {
             Optional<LockedRow> row = LockedRow.lock(session, sql, name);
             return row.isPresent() ? row.get().disperse() : 0;
         });

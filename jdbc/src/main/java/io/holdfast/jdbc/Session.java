@@ -36,6 +36,7 @@ final class Session implements AutoCloseable {
     private Progress progress = Progress.HARMLESS;
     private boolean manualCommit;
     private boolean inTransaction;
+    private Optional<String> afterTransaction = Optional.empty();
     private int isolationBefore = Connection.TRANSACTION_READ_COMMITTED;
 
     /**
@@ -61,10 +62,17 @@ final class Session implements AutoCloseable {
         return deadline;
     }
 
-    /** Starts a transaction at READ COMMITTED whatever the connection's default; ends with {@link #commit} or undone. */
-    void begin() throws SQLException {
+    /**
+     * Starts a transaction at READ COMMITTED whatever the connection's default; ends with {@link #commit} or undone, also by the
+     * server if this process stops in the middle.
+     */
+    void begin(Dialect dialect) throws SQLException {
         limitTime();
         if (!ownSettings) {
+            afterTransaction = dialect.afterTransaction();
+            if (dialect.beforeTransaction().isPresent()) {
+                execute(dialect.beforeTransaction().get());
+            }
             isolationBefore = connection.getTransactionIsolation();
             if (isolationBefore != Connection.TRANSACTION_READ_COMMITTED) {
                 connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
@@ -139,7 +147,7 @@ final class Session implements AutoCloseable {
         }
     }
 
-    /** Runs DDL. */
+    /** Runs what has neither values nor results, such as DDL. */
     void execute(String sql) throws SQLException {
         try (Statement statement = connection.createStatement()) {
             limitTime();
@@ -165,6 +173,12 @@ final class Session implements AutoCloseable {
 
     private void restoreSettings() throws SQLException {
         connection.setAutoCommit(true);
+        if (afterTransaction.isPresent()) {
+            // Even if no time is left: whoever gets the connection next must not find it changed.
+            try (Statement statement = connection.createStatement()) {
+                statement.execute(afterTransaction.get());
+            }
+        }
         if (!ownSettings && isolationBefore != Connection.TRANSACTION_READ_COMMITTED) {
             connection.setTransactionIsolation(isolationBefore);
         }

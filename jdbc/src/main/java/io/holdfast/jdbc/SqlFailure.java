@@ -24,10 +24,16 @@ enum SqlFailure {
     private static final Set<String> RETRY_STATES = Set.of("40001", "40P01", "55P03");
     private static final int MYSQL_DEADLOCK = 1213;
     private static final int MYSQL_LOCK_WAIT_TIMEOUT = 1205;
-    private static final Set<Integer> MYSQL_RETRY = Set.of(MYSQL_DEADLOCK, MYSQL_LOCK_WAIT_TIMEOUT, 1020);
+    private static final int MYSQL_NOWAIT = 3572;
+    private static final int MARIADB_STATEMENT_TIMEOUT = 1969;
+    private static final Set<Integer> MYSQL_RETRY =
+            Set.of(MYSQL_DEADLOCK, MYSQL_LOCK_WAIT_TIMEOUT, MYSQL_NOWAIT, MARIADB_STATEMENT_TIMEOUT, 1020);
 
     /** Shutdown in progress, query interrupted, connection killed. */
     private static final Set<Integer> MYSQL_DISCONNECTED = Set.of(1053, 1317, 1927, 3169);
+
+    /** A transaction stayed idle for longer than it may. */
+    private static final String POSTGRESQL_IDLE = "25P03";
 
     private static final Set<String> SCHEMA_STATES = Set.of("42P01", "42703", "42S02", "42S22", "3F000");
     private static final Set<Integer> MYSQL_READ_ONLY = Set.of(1290, 1792, 1836);
@@ -38,7 +44,11 @@ enum SqlFailure {
         if (RETRY_STATES.contains(state) || MYSQL_RETRY.contains(code)) {
             return RETRY;
         }
-        if (state.startsWith("08") || state.startsWith("57P") || MYSQL_DISCONNECTED.contains(code) || isBroken(e)) {
+        if (state.startsWith("08")
+                || state.startsWith("57P")
+                || state.equals(POSTGRESQL_IDLE)
+                || MYSQL_DISCONNECTED.contains(code)
+                || isBroken(e)) {
             return DISCONNECTED;
         }
         if (state.equals("25006") || MYSQL_READ_ONLY.contains(code)) {

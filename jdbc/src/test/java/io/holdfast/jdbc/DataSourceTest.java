@@ -16,7 +16,9 @@ import io.holdfast.spi.RenewalRequest;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
+import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -83,6 +85,37 @@ class DataSourceTest extends RecipeTest {
             try (Connection connection = odd.getConnection()) {
                 assertThat(connection.getAutoCommit()).isFalse();
                 assertThat(connection.getTransactionIsolation()).isEqualTo(Connection.TRANSACTION_SERIALIZABLE);
+            }
+        }
+    }
+
+    /** What a transaction of ours may take before the server ends it is no limit for the user's. */
+    @ParameterizedTest
+    @EnumSource
+    void leavesTheLimitsOfTransactionsAsTheyWere(Database database) throws Exception {
+        HikariConfig config = new HikariConfig();
+        config.setJdbcUrl(database.url());
+        config.setMaximumPoolSize(1);
+        boolean postgres = database.dialect() == Dialect.POSTGRESQL;
+        config.setConnectionInitSql(
+                postgres
+                        ? "SET idle_in_transaction_session_timeout = 77000"
+                        : "SET SESSION idle_transaction_timeout = 77, SESSION innodb_lock_wait_timeout = 78");
+        try (HikariDataSource single = new HikariDataSource(config)) {
+            try (Holdfast client = client(single);
+                    Lease shared = client.readWriteLock(Database.unique("limits"))
+                            .readLock()
+                            .acquire()) {
+                shared.extend(Duration.ofMinutes(1));
+            }
+            try (Connection connection = single.getConnection();
+                    Statement statement = connection.createStatement();
+                    ResultSet row = statement.executeQuery(
+                            postgres
+                                    ? "SELECT current_setting('idle_in_transaction_session_timeout')"
+                                    : "SELECT CONCAT(@@idle_transaction_timeout, ' ', @@innodb_lock_wait_timeout)")) {
+                row.next();
+                assertThat(row.getString(1)).isEqualTo(postgres ? "77s" : "77 78");
             }
         }
     }

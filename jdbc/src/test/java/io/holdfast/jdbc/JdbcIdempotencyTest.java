@@ -152,6 +152,125 @@ class JdbcIdempotencyTest extends RecipeTest {
 
     @ParameterizedTest
     @EnumSource
+    void aNullResultIsAResult(Database database) throws Exception {
+        JdbcIdempotency idempotency = idempotency(database);
+        String key = Database.unique("null");
+        AtomicInteger charged = new AtomicInteger();
+        AtomicInteger written = new AtomicInteger();
+
+        for (int i = 0; i < 3; i++) {
+            assertThat(idempotency.<String, RuntimeException>run(key, "x", DAY, ResultCodec.strings(), lease -> {
+                        charged.incrementAndGet();
+                        return null;
+                    }))
+                    .isNull();
+            assertThat(idempotency.<String, RuntimeException>runInTransaction(
+                            key + "-in-transaction", "x", DAY, ResultCodec.strings(), (connection, lease) -> {
+                                written.incrementAndGet();
+                                return null;
+                            }))
+                    .isNull();
+        }
+
+        assertThat(charged).hasValue(1);
+        assertThat(written).hasValue(1);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void anEmptyResultIsNotNull(Database database) throws Exception {
+        JdbcIdempotency idempotency = idempotency(database);
+        String key = Database.unique("empty");
+
+        for (int i = 0; i < 2; i++) {
+            assertThat(idempotency.run(key, "x", DAY, ResultCodec.strings(), lease -> ""))
+                    .isEmpty();
+        }
+    }
+
+    /** What a codec may do with a result that it cannot write. */
+    private enum Unwritable implements ResultCodec<String> {
+        THROWS {
+            @Override
+            public byte[] encode(String result) {
+                throw new IllegalArgumentException("cannot write " + result);
+            }
+        },
+        RUNS_OUT_OF_STACK {
+            @Override
+            public byte[] encode(String result) {
+                throw new StackOverflowError("cannot write " + result);
+            }
+        },
+        RETURNS_NULL {
+            @Override
+            public byte[] encode(String result) {
+                return null;
+            }
+        };
+
+        @Override
+        public String decode(byte[] recorded) {
+            throw new AssertionError("nothing was written");
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void anActionWhoseResultCannotBeWrittenIsNotRunAgain(Database database) {
+        for (OnFailure onFailure : OnFailure.values()) {
+            JdbcIdempotency idempotency = idempotency(database).withOnFailure(onFailure);
+            for (Unwritable codec : Unwritable.values()) {
+                String key = Database.unique("unwritable");
+                AtomicInteger charged = new AtomicInteger();
+                Idempotency.Action<String, RuntimeException> charge = lease -> "receipt " + charged.incrementAndGet();
+
+                assertThatThrownBy(() -> idempotency.run(key, "x", DAY, codec, charge))
+                        .isNotInstanceOf(RecordedFailureException.class);
+                for (int i = 0; i < 2; i++) {
+                    assertThatThrownBy(() -> idempotency.run(key, "x", DAY, codec, charge))
+                            .as("%s, %s", onFailure, codec)
+                            .isInstanceOf(RecordedFailureException.class)
+                            .hasMessageContaining("result");
+                }
+                assertThat(charged).hasValue(1);
+            }
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void anActionWhoseResultTheServerRefusesIsNotRunAgain(Database database) {
+        String table = "small_outcomes";
+        database.execute("DROP TABLE IF EXISTS " + table);
+        database.execute(
+                database.dialect() == Dialect.POSTGRESQL
+                        ? "CREATE TABLE " + table + " (LIKE holdfast_idempotency INCLUDING ALL,"
+                                + " CHECK (octet_length(outcome) <= 2000))"
+                        : "CREATE TABLE " + table + " LIKE holdfast_idempotency");
+        if (database.dialect() == Dialect.MYSQL) {
+            database.execute("ALTER TABLE " + table + " MODIFY outcome VARBINARY(2000) NULL");
+        }
+        JdbcIdempotency idempotency = idempotency(database).withTable(table);
+        String key = Database.unique("large");
+        AtomicInteger charged = new AtomicInteger();
+        Idempotency.Action<String, RuntimeException> charge = lease -> {
+            charged.incrementAndGet();
+            return "x".repeat(5000);
+        };
+
+        assertThatThrownBy(() -> idempotency.run(key, "x", DAY, ResultCodec.strings(), charge))
+                .isInstanceOf(UnknownOutcomeException.class);
+        for (int i = 0; i < 2; i++) {
+            assertThatThrownBy(() -> idempotency.run(key, "x", DAY, ResultCodec.strings(), charge))
+                    .isInstanceOf(RecordedFailureException.class);
+        }
+
+        assertThat(charged).hasValue(1);
+    }
+
+    @ParameterizedTest
+    @EnumSource
     void passesOnWhenAProcessDiesInTheMiddleAndTheDeadCannotRecord(Database database) throws Exception {
         JdbcIdempotency dying = idempotency(database);
         JdbcIdempotency next = idempotency(database);

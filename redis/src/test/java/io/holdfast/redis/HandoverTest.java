@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.holdfast.Demand;
 import io.holdfast.UnknownOutcomeException;
-import io.holdfast.servers.Direction;
-import io.holdfast.servers.TcpProxy;
+import io.holdfast.proxy.Direction;
+import io.holdfast.proxy.TcpProxy;
 import io.holdfast.spi.Answer;
 import io.holdfast.spi.Grant;
 import io.holdfast.spi.ReleaseAnswer;

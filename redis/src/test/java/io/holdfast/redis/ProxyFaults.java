@@ -1,7 +1,7 @@
 package io.holdfast.redis;
 
-import io.holdfast.servers.Direction;
-import io.holdfast.servers.TcpProxy;
+import io.holdfast.proxy.Direction;
+import io.holdfast.proxy.TcpProxy;
 import io.holdfast.tck.Faults;
 import java.time.Duration;
 

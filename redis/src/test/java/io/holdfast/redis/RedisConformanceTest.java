@@ -1,7 +1,7 @@
 package io.holdfast.redis;
 
+import io.holdfast.proxy.TcpProxy;
 import io.holdfast.servers.RedisServer;
-import io.holdfast.servers.TcpProxy;
 import io.holdfast.spi.StoreFactory;
 import io.holdfast.spi.StoreUri;
 import io.holdfast.tck.Faults;

@@ -1,5 +1,6 @@
 package io.holdfast.servers;
 
+import io.holdfast.proxy.ReservedPort;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;

@@ -1,5 +1,6 @@
 package io.holdfast.servers;
 
+import io.holdfast.proxy.Uninterruptibly;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;

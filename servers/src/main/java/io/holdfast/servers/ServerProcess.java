@@ -1,5 +1,7 @@
 package io.holdfast.servers;
 
+import io.holdfast.proxy.ReservedPort;
+import io.holdfast.proxy.Uninterruptibly;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.FileSystems;

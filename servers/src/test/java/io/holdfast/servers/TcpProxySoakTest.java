@@ -3,6 +3,9 @@ package io.holdfast.servers;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.holdfast.proxy.Direction;
+import io.holdfast.proxy.RequestCounter;
+import io.holdfast.proxy.TcpProxy;
 import java.time.Duration;
 import java.util.List;
 import java.util.Random;
@@ -21,6 +24,7 @@ import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.Jedis;
 import redis.clients.jedis.exceptions.JedisException;
 
+/** Of the module {@code proxy}; it is here because it needs a server. */
 class TcpProxySoakTest {
 
     @Test

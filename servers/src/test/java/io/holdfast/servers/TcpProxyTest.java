@@ -4,6 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.holdfast.proxy.Direction;
+import io.holdfast.proxy.RequestCounter;
+import io.holdfast.proxy.TcpProxy;
 import java.io.IOException;
 import java.net.ConnectException;
 import java.net.InetSocketAddress;
@@ -26,6 +29,7 @@ import redis.clients.jedis.Jedis;
 import redis.clients.jedis.Pipeline;
 import redis.clients.jedis.exceptions.JedisConnectionException;
 
+/** Of the module {@code proxy}; it is here because it needs a server. */
 class TcpProxyTest {
 
     private static final int SHORT_MILLIS = 300;

@@ -10,6 +10,8 @@ import io.holdfast.DistributedLock;
 import io.holdfast.Holdfast;
 import io.holdfast.Lease;
 import io.holdfast.LockEvent;
+import io.holdfast.Loss;
+import io.holdfast.LossReason;
 import io.holdfast.ReleaseResult;
 import io.holdfast.UnknownOutcomeException;
 import io.holdfast.spi.Answer;
@@ -228,5 +230,32 @@ abstract class NoGuessingContract extends StoreContract {
         awaitWaiters(name(), 0);
         holder.release();
         awaitFree(name());
+    }
+
+    @Test
+    void closingInOnLostLeavesNothingHeld() throws Exception {
+        CompletableFuture<Loss> lost = new CompletableFuture<>();
+        Holdfast closing = client(subject().store(), builder -> builder.executor(this::runAsFarAsItGets));
+        Lease lease = closing.lock(name(), longLived().withMaxHold(Duration.ofMillis(100)))
+                .acquire();
+
+        lease.onLost(loss -> {
+            closing.close();
+            lost.complete(loss);
+        });
+
+        assertThat(get(lost).reason()).isEqualTo(LossReason.MAX_HOLD);
+        assertThat(view(name()).isHeld()).isFalse();
+    }
+
+    /** On a thread of its own; returns when that has ended or waits, here for the thread that called this. */
+    private void runAsFarAsItGets(Runnable task) {
+        Thread thread = new Thread(task, name("callback"));
+        thread.setDaemon(true);
+        thread.start();
+        soon().until(() -> switch (thread.getState()) {
+            case WAITING, TIMED_WAITING, TERMINATED -> true;
+            case NEW, RUNNABLE, BLOCKED -> false;
+        });
     }
 }

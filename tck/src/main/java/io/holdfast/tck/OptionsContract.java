@@ -10,6 +10,7 @@ import io.holdfast.Fairness;
 import io.holdfast.Holdfast;
 import io.holdfast.Lease;
 import io.holdfast.LockOptions;
+import io.holdfast.MultiLock;
 import io.holdfast.Renewal;
 import io.holdfast.UnknownOutcomeException;
 import io.holdfast.UnsupportedLockException;
@@ -17,6 +18,7 @@ import io.holdfast.Waiting;
 import io.holdfast.spi.QueueingStore;
 import io.holdfast.tck.StoreTap.Operation;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -129,6 +131,21 @@ abstract class OptionsContract extends StoreContract {
         lease.release();
 
         assertThat(client().lock(name()).tryAcquire()).isPresent();
+    }
+
+    @Test
+    void theShortestHoldDoesNotCountForALockNobodyGot() throws Exception {
+        assumeLingers();
+        LockOptions options = longLived().withMinHold(longTtl());
+        Holdfast other = client();
+        try (Lease holder = other.lock(name("second"), longLived()).acquire()) {
+            MultiLock both = client().lockAll(List.of(name("first"), name("second")), options);
+
+            assertThat(both.tryAcquire()).isEmpty();
+
+            assertThat(other.lock(name("first")).tryAcquire()).isPresent();
+            assertThat(holder.isValid()).isTrue();
+        }
     }
 
     @Test

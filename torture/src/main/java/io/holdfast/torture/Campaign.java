@@ -1,6 +1,5 @@
 package io.holdfast.torture;
 
-import io.holdfast.servers.ServerStartException;
 import io.holdfast.torture.cell.Cell;
 import io.holdfast.torture.cell.CellResult;
 import io.holdfast.torture.cell.CellRun;
@@ -84,7 +83,7 @@ public final class Campaign {
             CellResult result = new CellRun(cell, job.rules(), own, what -> listener.at(cell, what)).run(stand);
             summary = CellSummary.of(result);
             listener.judged(result, summary);
-        } catch (NotPossibleException | ServerStartException e) {
+        } catch (NotPossibleException e) {
             summary = CellSummary.notRun(cell, String.valueOf(e.getMessage()));
             listener.notRun(cell, summary);
         } catch (RuntimeException e) {

@@ -1,7 +1,7 @@
 package io.holdfast.zookeeper;
 
-import io.holdfast.servers.Direction;
-import io.holdfast.servers.RequestCounter;
+import io.holdfast.proxy.Direction;
+import io.holdfast.proxy.RequestCounter;
 import java.io.ByteArrayOutputStream;
 import java.nio.ByteBuffer;
 import java.util.Map;

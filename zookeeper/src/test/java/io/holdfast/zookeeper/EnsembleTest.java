@@ -11,7 +11,7 @@ import io.holdfast.Lease;
 import io.holdfast.LockException;
 import io.holdfast.LockOptions;
 import io.holdfast.ReleaseResult;
-import io.holdfast.servers.TcpProxy;
+import io.holdfast.proxy.TcpProxy;
 import io.holdfast.servers.ZooKeeperEnsemble;
 import io.holdfast.servers.ZooKeeperServer;
 import io.holdfast.spi.Grant;

@@ -8,7 +8,7 @@ import static org.awaitility.Awaitility.await;
 import io.holdfast.Demand;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.UnsupportedLockException;
-import io.holdfast.servers.TcpProxy;
+import io.holdfast.proxy.TcpProxy;
 import io.holdfast.servers.ZooKeeperServer;
 import io.holdfast.spi.Grant;
 import io.holdfast.spi.RenewalAnswer;

@@ -1,6 +1,6 @@
 package io.holdfast.zookeeper;
 
-import io.holdfast.servers.TcpProxy;
+import io.holdfast.proxy.TcpProxy;
 import io.holdfast.servers.TlsClients;
 import io.holdfast.servers.TlsMaterial;
 import io.holdfast.servers.ZooKeeperServer;

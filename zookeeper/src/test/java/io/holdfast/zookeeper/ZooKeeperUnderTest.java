@@ -1,7 +1,7 @@
 package io.holdfast.zookeeper;
 
-import io.holdfast.servers.Direction;
-import io.holdfast.servers.TcpProxy;
+import io.holdfast.proxy.Direction;
+import io.holdfast.proxy.TcpProxy;
 import io.holdfast.servers.ZooKeeperServer;
 import io.holdfast.spi.StoreFactory;
 import io.holdfast.spi.StoreUri;

@@ -1,7 +1,7 @@
 package io.holdfast.torture.cell;
 
-import io.holdfast.servers.Direction;
-import io.holdfast.servers.TcpProxy;
+import io.holdfast.proxy.Direction;
+import io.holdfast.proxy.TcpProxy;
 import io.holdfast.torture.nemesis.Healing;
 import io.holdfast.torture.nemesis.PlannedFault;
 import io.holdfast.torture.stand.Stand;

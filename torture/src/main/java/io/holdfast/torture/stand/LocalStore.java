@@ -30,6 +30,9 @@ public enum LocalStore {
     POSTGRES("PostgreSQL", SERVER_KILL, SERVER_WIPE, SERVER_PAUSE, SERVER_CLOCK),
     FILE("files of one machine");
 
+    /** Of the ZooKeeper servers. */
+    public static final Duration ZOOKEEPER_TICK = Duration.ofMillis(500);
+
     private final String title;
     private final Set<Fault> faultsOfServers;
 
@@ -92,7 +95,7 @@ public enum LocalStore {
 
     /** By how much a lease ends locally before its ttl, beyond what is usual. */
     public Duration slack() {
-        return this == ZOOKEEPER ? Stands.TICK : Duration.ofMillis(2);
+        return this == ZOOKEEPER ? ZOOKEEPER_TICK : Duration.ofMillis(2);
     }
 
     /** Whether waiters are promised to be served in order of arrival. */
@@ -100,27 +103,21 @@ public enum LocalStore {
         return this != REDLOCK && this != MARIADB && this != POSTGRES;
     }
 
+    /** Whether it is more than files. */
+    public boolean needsServers() {
+        return this != FILE;
+    }
+
     /**
      * Starts its servers.
      *
      * @param faults what is going to happen to them
      * @param directory for what the run needs beside them; everybody may read it
+     * @throws NotPossibleException if this is not a build from source, or the servers do not start
      */
     public Stand start(Set<Fault> faults, Path directory) {
-        Stands stands = new Stands(faults, directory);
-        if (faults.contains(PARTITION)) {
-            return PartitionStand.start(this, directory);
-        }
-        return switch (this) {
-            case REDIS -> stands.redis();
-            case SENTINEL -> stands.sentinel("");
-            case SENTINEL_REPLICAS -> stands.sentinel("?replicas=1");
-            case REDLOCK -> stands.redlock();
-            case ETCD -> stands.etcd();
-            case ZOOKEEPER -> stands.zookeeper();
-            case MARIADB -> stands.mariadb();
-            case POSTGRES -> stands.postgres();
-            case FILE -> new FileStand(directory.resolve("locks"));
-        };
+        return needsServers()
+                ? LocalServers.find().start(this, faults, directory)
+                : new FileStand(directory.resolve("locks"));
     }
 }

@@ -8,4 +8,8 @@ public final class NotPossibleException extends RuntimeException {
     public NotPossibleException(String why) {
         super(why);
     }
+
+    public NotPossibleException(String why, Throwable cause) {
+        super(why, cause);
+    }
 }

@@ -78,7 +78,7 @@ public final class OwnStore implements Stand {
             return uri;
         }
         Matcher found = parts.get();
-        return found.group(1) + "://" + found.group(2) + ServerStand.hosts(dialled) + found.group(4);
+        return found.group(1) + "://" + found.group(2) + Stand.hosts(dialled) + found.group(4);
     }
 
     @Override

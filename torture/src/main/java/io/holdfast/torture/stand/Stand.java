@@ -4,6 +4,7 @@ import io.holdfast.torture.nemesis.Injector;
 import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.List;
+import java.util.stream.Collectors;
 
 /**
  * A store to be tortured. Its {@link Injector} does the faults of servers. Thread-safe.
@@ -30,6 +31,13 @@ public interface Stand extends Injector, AutoCloseable {
 
     @Override
     void close();
+
+    /** {@code host:port,host:port}. */
+    static String hosts(List<InetSocketAddress> addresses) {
+        return addresses.stream()
+                .map(address -> address.getAddress().getHostAddress() + ":" + address.getPort())
+                .collect(Collectors.joining(","));
+    }
 
     /** The store's URI as it is. */
     default String uri() {

@@ -1,4 +1,4 @@
-/** What a run is made on: a store, the servers behind it as far as we started them, and what can be done to them. */
+/** What a run is made on: a store, and what can be done to it. Those on servers of our own are in {@code torture-local}. */
 @NullMarked
 package io.holdfast.torture.stand;
 

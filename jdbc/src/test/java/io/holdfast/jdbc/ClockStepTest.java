@@ -1,0 +1,155 @@
+package io.holdfast.jdbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.Demand;
+import io.holdfast.spi.Deadline;
+import io.holdfast.spi.Grant;
+import io.holdfast.spi.RenewalAnswer;
+import io.holdfast.spi.RenewalRequest;
+import io.holdfast.spi.TimeSource;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.Callable;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** The server's clock is set back in the middle of a request. */
+@DisplayName("A clock that steps back")
+class ClockStepTest {
+
+    /** How far the clock goes wrong before it is set right. */
+    private static final Duration AHEAD = Duration.ofSeconds(30);
+
+    private static final Duration TTL = Duration.ofSeconds(2);
+    private static final Duration RENEWED_FOR = Duration.ofSeconds(20);
+
+    /** No renewal has more statements. */
+    private static final int STATEMENTS = 6;
+
+    private static final String POSTGRESQL_CLOCK = """
+            CREATE SCHEMA IF NOT EXISTS wrong;
+            CREATE OR REPLACE FUNCTION wrong.clock_timestamp() RETURNS timestamptz LANGUAGE sql VOLATILE AS
+                $$ SELECT pg_catalog.clock_timestamp() + CAST(current_setting('wrong.ahead', true) AS interval) $$""";
+
+    /** The clock of one connection, as its statements see it. */
+    private static void move(Database database, Connection connection, Duration ahead) throws SQLException {
+        try (Statement statement = connection.createStatement()) {
+            if (database.dialect() == Dialect.POSTGRESQL) {
+                statement.execute("SELECT set_config('wrong.ahead', '" + ahead.toSeconds() + " s', false),"
+                        + " set_config('search_path', '" + (ahead.isZero() ? "" : "wrong,")
+                        + "public,pg_catalog', false)");
+            } else if (ahead.isZero()) {
+                statement.execute("SET timestamp = DEFAULT");
+            } else {
+                statement.execute("SET timestamp = UNIX_TIMESTAMP(SYSDATE(6)) + " + ahead.toSeconds());
+            }
+        }
+    }
+
+    /** Ahead during the first statements of a renewal, right from then on. Used by one thread. */
+    private static final class StepBack implements WatchedConnections.Watcher {
+
+        private final Database database;
+        private int statementsLeft;
+        private Optional<Connection> wrong = Optional.empty();
+
+        StepBack(Database database) {
+            this.database = database;
+        }
+
+        List<RenewalAnswer> during(int statements, Callable<List<RenewalAnswer>> renewal) throws Exception {
+            statementsLeft = statements;
+            try {
+                return renewal.call();
+            } finally {
+                statementsLeft = 0;
+                setRight();
+            }
+        }
+
+        @Override
+        public void before(Connection connection) throws SQLException {
+            if (statementsLeft > 0 && wrong.isEmpty()) {
+                wrong = Optional.of(connection);
+                move(database, connection, AHEAD);
+            }
+        }
+
+        @Override
+        public void after(Connection connection) throws SQLException {
+            if (wrong.isPresent() && --statementsLeft == 0) {
+                setRight();
+            }
+        }
+
+        private void setRight() throws SQLException {
+            if (wrong.isPresent() && !wrong.get().isClosed()) {
+                move(database, wrong.get(), Duration.ZERO);
+            }
+            wrong = Optional.empty();
+        }
+    }
+
+    private record Renewed(Grant grant, RenewalAnswer answer, String how) {
+
+        /** As its holder sees it: until a little before its time is over. */
+        boolean isValid() {
+            return answer instanceof RenewalAnswer.Extended extended
+                    && System.nanoTime() - extended.baseNanos()
+                            < extended.ttl().minusMillis(100).toNanos();
+        }
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    @DisplayName("P1 during a renewal lets nobody believe in a lease that others may take")
+    void letsNobodyBelieveInALeaseThatOthersMayTake(Database database) throws Exception {
+        if (database.dialect() == Dialect.POSTGRESQL) {
+            database.execute(POSTGRESQL_CLOCK);
+        }
+        StepBack stepBack = new StepBack(database);
+        try (OpenStore client = new OpenStore(JdbcStore.on(WatchedConnections.of(database::connect, stepBack))
+                        .withSchemaCreated());
+                OpenStore other = new OpenStore(database.storeUrl())) {
+            client.hold(Database.unique("connected"));
+            List<Renewed> all = new ArrayList<>();
+            for (Demand demand : List.of(Demand.exclusive(), Demand.shared(), Demand.permits(1, 1))) {
+                for (int statements = 1; statements <= STATEMENTS; statements++) {
+                    Grant expiring = client.take(Database.unique("expiring"), demand, TTL)
+                            .orElseThrow();
+                    Grant lasting = client.take(Database.unique("lasting"), demand, AHEAD.multipliedBy(10))
+                            .orElseThrow();
+                    List<RenewalAnswer> answers = stepBack.during(
+                            statements,
+                            () -> client.store.renew(
+                                    List.of(
+                                            new RenewalRequest(expiring, RENEWED_FOR),
+                                            new RenewalRequest(lasting, RENEWED_FOR)),
+                                    OpenStore.soon()));
+                    all.add(new Renewed(expiring, answers.get(0), demand + ", back after statement " + statements));
+                    assertThat(answers.get(1)).isInstanceOf(RenewalAnswer.Extended.class);
+                }
+            }
+
+            // A lease that was not really renewed has ended by then.
+            Deadline judged = Deadline.after(TimeSource.system(), TTL.plusMillis(500));
+            while (!judged.hasPassed()) {
+                for (Renewed renewed : all) {
+                    boolean taken = other.take(renewed.grant().request().name()).isPresent();
+                    assertThat(taken && renewed.isValid())
+                            .as("taken by another while its holder counts on it: %s", renewed.how())
+                            .isFalse();
+                }
+                TimeUnit.MILLISECONDS.sleep(20); // The pace at which others try.
+            }
+        }
+    }
+}

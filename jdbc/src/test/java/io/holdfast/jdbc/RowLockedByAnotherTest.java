@@ -1,0 +1,81 @@
+package io.holdfast.jdbc;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.holdfast.Holdfast;
+import io.holdfast.Lease;
+import io.holdfast.LockOptions;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
+
+/** An administrator locks one row, and goes to lunch. */
+@DisplayName("A row that another has locked")
+class RowLockedByAnotherTest {
+
+    private static final Duration TTL = Duration.ofSeconds(3);
+    private static final int LEASES = 20;
+
+    private final List<Lease> held = new ArrayList<>();
+    private final Queue<String> lost = new ConcurrentLinkedQueue<>();
+
+    @ParameterizedTest
+    @EnumSource
+    @DisplayName("P9 costs no other lock its lease")
+    void costsNoOtherLockItsLease(Database database) throws Exception {
+        String prefix = Database.unique("locked");
+        LockOptions options = LockOptions.defaults().withTtl(TTL);
+        try (Holdfast client = Holdfast.connect(database.storeUrl());
+                Connection administrator = database.connect()) {
+            List<Lease> unrelated = new ArrayList<>();
+            // The middle ones of each kind, in whatever order they are renewed.
+            String alone = prefix + "-alone-" + LEASES / 2;
+            String shared = prefix + "-shared-" + LEASES / 2;
+            for (int i = 0; i < LEASES; i++) {
+                keep(client.lock(prefix + "-alone-" + i, options).acquire(), alone, unrelated);
+                keep(
+                        client.readWriteLock(prefix + "-shared-" + i, options)
+                                .readLock()
+                                .acquire(),
+                        shared,
+                        unrelated);
+            }
+
+            administrator.setAutoCommit(false);
+            lock(administrator, "SELECT 1 FROM holdfast_lock WHERE name = '" + alone + "' FOR UPDATE");
+            lock(administrator, "SELECT 1 FROM holdfast_lock_holder WHERE name = '" + shared + "' FOR UPDATE");
+
+            await().during(TTL.multipliedBy(2))
+                    .atMost(TTL.multipliedBy(3))
+                    .untilAsserted(() -> assertThat(lost).isEmpty());
+            assertThat(unrelated).allMatch(Lease::isValid);
+            administrator.rollback();
+        }
+    }
+
+    /** Listens to what becomes of it, unless it is the one that cannot be renewed. */
+    private void keep(Lease lease, String locked, List<Lease> unrelated) {
+        held.add(lease);
+        if (!lease.name().equals(locked)) {
+            unrelated.add(lease);
+            lease.onLost(loss -> lost.add(lease.name() + ": " + loss.detail()));
+        }
+    }
+
+    private static void lock(Connection connection, String select) throws SQLException {
+        try (Statement statement = connection.createStatement();
+                ResultSet rows = statement.executeQuery(select)) {
+            assertThat(rows.next()).as(select).isTrue();
+        }
+    }
+}

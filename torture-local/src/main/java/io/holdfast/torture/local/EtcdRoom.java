@@ -1,0 +1,88 @@
+package io.holdfast.torture.local;
+
+import java.io.IOException;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Base64;
+import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/** Fills etcd to its quota with keys of no use, and tidies up as its operators do: delete, compact, defragment, disarm. */
+final class EtcdRoom implements ServerStand.Room {
+
+    /** Small enough to be filled quickly, large enough for the history of a run. */
+    static final String QUOTA = Integer.toString(32 << 20);
+
+    private static final int MOST_PUTS = 60;
+    private static final String PREFIX = "torture-filling/";
+    private static final Pattern REVISION = Pattern.compile("\"revision\":\"(\\d+)\"");
+
+    private final List<String> endpoints;
+    private final HttpClient http = HttpClient.newBuilder()
+            .version(HttpClient.Version.HTTP_1_1)
+            .connectTimeout(Duration.ofSeconds(2))
+            .build();
+
+    EtcdRoom(List<String> endpoints) {
+        this.endpoints = List.copyOf(endpoints);
+    }
+
+    @Override
+    public void fill() throws IOException, InterruptedException {
+        String megabyte = encoded("x".repeat(1 << 20));
+        for (int i = 0; i < MOST_PUTS; i++) {
+            String answer =
+                    post("/v3/kv/put", "{\"key\":\"" + encoded(PREFIX + i) + "\",\"value\":\"" + megabyte + "\"}");
+            if (answer.contains("space exceeded")) {
+                return;
+            }
+        }
+        throw new IOException("etcd took " + MOST_PUTS + " MB and was not full");
+    }
+
+    @Override
+    public void free() throws IOException, InterruptedException {
+        String afterPrefix = PREFIX.substring(0, PREFIX.length() - 1) + (char) ('/' + 1);
+        String deleted = post(
+                "/v3/kv/deleterange",
+                "{\"key\":\"" + encoded(PREFIX) + "\",\"range_end\":\"" + encoded(afterPrefix) + "\"}");
+        Matcher revision = REVISION.matcher(deleted);
+        if (!revision.find()) {
+            throw new IOException("etcd did not delete: " + deleted);
+        }
+        post("/v3/kv/compaction", "{\"revision\":\"" + revision.group(1) + "\",\"physical\":true}");
+        for (String endpoint : endpoints) {
+            postTo(endpoint, "/v3/maintenance/defragment", "{}");
+        }
+        post("/v3/maintenance/alarm", "{\"action\":\"DEACTIVATE\",\"alarm\":\"NOSPACE\"}");
+    }
+
+    private String post(String path, String json) throws IOException, InterruptedException {
+        IOException failure = new IOException("no server");
+        for (String endpoint : endpoints) {
+            try {
+                return postTo(endpoint, path, json);
+            } catch (IOException e) {
+                failure = e;
+            }
+        }
+        throw failure;
+    }
+
+    private String postTo(String endpoint, String path, String json) throws IOException, InterruptedException {
+        HttpRequest request = HttpRequest.newBuilder(URI.create(endpoint + path))
+                .timeout(Duration.ofSeconds(10))
+                .POST(HttpRequest.BodyPublishers.ofString(json))
+                .build();
+        return http.send(request, HttpResponse.BodyHandlers.ofString()).body();
+    }
+
+    private static String encoded(String text) {
+        return Base64.getEncoder().encodeToString(text.getBytes(StandardCharsets.UTF_8));
+    }
+}
