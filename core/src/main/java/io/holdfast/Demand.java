@@ -42,6 +42,9 @@ public sealed interface Demand {
 
     record Permits(int count, int total) implements Demand {
         public Permits {
+            if (total < 1) {
+                throw new IllegalArgumentException("permits must be at least 1, not " + total);
+            }
             if (count < 1 || count > total) {
                 throw new IllegalArgumentException(
                         "permits must be between 1 and the total of " + total + ", not " + count);

@@ -3,6 +3,7 @@ package io.holdfast;
 import io.holdfast.internal.Client;
 import io.holdfast.internal.Settings;
 import io.holdfast.internal.Stores;
+import io.holdfast.spi.DurationText;
 import io.holdfast.spi.LockObserver;
 import io.holdfast.spi.StoreFactory;
 import io.holdfast.spi.TimeSource;
@@ -141,7 +142,7 @@ public final class HoldfastBuilder {
     private static Duration positive(Duration duration, String what) {
         Objects.requireNonNull(duration, what);
         if (duration.isNegative() || duration.isZero()) {
-            throw new IllegalArgumentException(what + " must be positive, not " + duration);
+            throw new IllegalArgumentException(what + " must be positive, not " + DurationText.of(duration));
         }
         return duration;
     }

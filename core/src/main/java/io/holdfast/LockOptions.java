@@ -1,5 +1,6 @@
 package io.holdfast;
 
+import io.holdfast.spi.DurationText;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
@@ -104,7 +105,7 @@ public final class LockOptions {
     private static Duration positive(Duration duration, String what) {
         Objects.requireNonNull(duration, what);
         if (duration.isNegative() || duration.isZero()) {
-            throw new IllegalArgumentException(what + " must be positive, not " + duration);
+            throw new IllegalArgumentException(what + " must be positive, not " + DurationText.of(duration));
         }
         return duration;
     }

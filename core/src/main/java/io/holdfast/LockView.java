@@ -51,13 +51,43 @@ public record LockView(String name, List<Holder> holders, List<Waiter> waiters) 
      *     foreign holder
      * @param since when it was granted, by the store's clock
      * @param timeLeft until it expires unless renewed; empty if it does not expire
+     * @param standing whether somebody still holds it
      */
     public record Holder(
             Optional<Origin> origin,
             Demand demand,
             Optional<Long> token,
             Optional<Instant> since,
-            Optional<Duration> timeLeft) {}
+            Optional<Duration> timeLeft,
+            Standing standing) {
+
+        /** One that holds it. */
+        public Holder(
+                Optional<Origin> origin,
+                Demand demand,
+                Optional<Long> token,
+                Optional<Instant> since,
+                Optional<Duration> timeLeft) {
+            this(origin, demand, token, since, timeLeft, Standing.HELD);
+        }
+
+        /** The same, released already. */
+        public Holder lingering() {
+            return new Holder(origin, demand, token, since, timeLeft, Standing.LINGERING);
+        }
+
+        public boolean isLingering() {
+            return standing == Standing.LINGERING;
+        }
+    }
+
+    /** What a holder does with the lock. */
+    public enum Standing {
+        /** It holds it. */
+        HELD,
+        /** It has released it; the lock stays taken until its shortest time is over, see {@link LockOptions#minHold()}. */
+        LINGERING
+    }
 
     /**
      * A waiter.

@@ -7,33 +7,34 @@ public final class StoreUnavailableException extends LockException {
 
     private static final long serialVersionUID = 1L;
 
+    private static final String ALL_LOCKS = "*";
     private static final String NOT_HELD = "Nothing was acquired; check the store and try again.";
 
-    private final String what;
+    private final String reason;
 
     public StoreUnavailableException(String lockName, String what) {
         super(lockName, message(lockName, what, NOT_HELD));
-        this.what = what;
+        this.reason = what;
     }
 
     public StoreUnavailableException(String lockName, String what, Throwable cause) {
         super(lockName, message(lockName, what, NOT_HELD), cause);
-        this.what = what;
+        this.reason = what;
     }
 
     private StoreUnavailableException(StoreUnavailableException original, Duration stillValidFor) {
-        super(original.lockName(), message(original.lockName(), original.what, stillHeld(stillValidFor)), original);
-        this.what = original.what;
-    }
-
-    private StoreUnavailableException(Throwable cause, String what) {
-        super("*", "The store is unavailable: " + what + ". Check it and try again.", cause);
-        this.what = what;
+        super(original.lockName(), message(original.lockName(), original.reason, stillHeld(stillValidFor)), original);
+        this.reason = original.reason;
     }
 
     /** From a request that is about no lock in particular. */
     public static StoreUnavailableException ofWholeStore(String what, Throwable cause) {
-        return new StoreUnavailableException(cause, what);
+        return new StoreUnavailableException(ALL_LOCKS, what, cause);
+    }
+
+    /** Why it could not be asked, without the name of the lock. */
+    public String reason() {
+        return reason;
     }
 
     /** The same of a lease that is held all the while. */
@@ -43,6 +44,9 @@ public final class StoreUnavailableException extends LockException {
     }
 
     private static String message(String lockName, String what, String consequence) {
+        if (lockName.isEmpty() || lockName.equals(ALL_LOCKS)) {
+            return "The store is unavailable: " + what + ". Check it and try again.";
+        }
         return "The store of lock '" + lockName + "' is unavailable: " + what + ". " + consequence;
     }
 }

@@ -15,21 +15,26 @@ public final class UnknownOutcomeException extends LockException {
     private static final String NOT_HELD =
             "You do not hold the lock; what the request may have left behind is being removed, try again.";
 
-    private final String what;
+    private final String reason;
 
     public UnknownOutcomeException(String lockName, String what) {
         super(lockName, message(lockName, what, NOT_HELD));
-        this.what = what;
+        this.reason = what;
     }
 
     public UnknownOutcomeException(String lockName, String what, Throwable cause) {
         super(lockName, message(lockName, what, NOT_HELD), cause);
-        this.what = what;
+        this.reason = what;
     }
 
     private UnknownOutcomeException(UnknownOutcomeException original, Duration stillValidFor) {
-        super(original.lockName(), message(original.lockName(), original.what, stillHeld(stillValidFor)), original);
-        this.what = original.what;
+        super(original.lockName(), message(original.lockName(), original.reason, stillHeld(stillValidFor)), original);
+        this.reason = original.reason;
+    }
+
+    /** What became of the answer, without the name of the lock. */
+    public String reason() {
+        return reason;
     }
 
     /** The same of a lease that is held all the while. */

@@ -1,5 +1,6 @@
 package io.holdfast;
 
+import io.holdfast.spi.DurationText;
 import java.time.Duration;
 import java.util.Objects;
 
@@ -32,11 +33,11 @@ public sealed interface Waiting {
             Objects.requireNonNull(delay, "delay");
             Objects.requireNonNull(maxDelay, "maxDelay");
             if (delay.isNegative() || delay.isZero()) {
-                throw new IllegalArgumentException("the poll delay must be positive, not " + delay);
+                throw new IllegalArgumentException("the poll delay must be positive, not " + DurationText.of(delay));
             }
             if (maxDelay.compareTo(delay) < 0) {
-                throw new IllegalArgumentException(
-                        "the longest poll delay " + maxDelay + " is below the first " + delay);
+                throw new IllegalArgumentException("the longest poll delay " + DurationText.of(maxDelay)
+                        + " is below the first " + DurationText.of(delay));
             }
             if (!(backoff >= 1)) {
                 throw new IllegalArgumentException("the backoff factor must be at least 1, not " + backoff);

@@ -25,6 +25,10 @@ final class Background<T> extends CompletableFuture<T> {
         return background;
     }
 
+    boolean isOn(Thread other) {
+        return thread == other;
+    }
+
     /** Whether it waits for somebody or for a time. */
     boolean isParked() {
         return thread.getState() == Thread.State.WAITING || thread.getState() == Thread.State.TIMED_WAITING;

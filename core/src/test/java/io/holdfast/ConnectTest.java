@@ -7,6 +7,8 @@ import static org.assertj.core.api.Assertions.assertThatIllegalArgumentException
 import java.time.Duration;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 
 @DisplayName("Connecting")
 class ConnectTest {
@@ -31,6 +33,70 @@ class ConnectTest {
                 .withMessageContaining("nosuch")
                 .withMessageContaining("memory:")
                 .satisfies(e -> assertThat(e.getMessage()).doesNotContain(CANARY));
+    }
+
+    @ParameterizedTest
+    @CsvSource({
+        "redis://h, holdfast-redis",
+        "rediss://h, holdfast-redis",
+        "redis-sentinel://h/m, holdfast-redis",
+        "redis-cluster://h, holdfast-redis",
+        "redlock://a, holdfast-redis",
+        "etcd://h, holdfast-etcd",
+        "etcds://h, holdfast-etcd",
+        "zookeeper://h, holdfast-zookeeper",
+        "zookeepers://h, holdfast-zookeeper",
+        "jdbc:postgresql://h/d, holdfast-jdbc"
+    })
+    void aStoreThatIsNotOnTheClassPathIsNamedWithItsModule(String uri, String module) {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> Holdfast.connect(uri))
+                .withMessageContaining("io.holdfast:" + module + " ")
+                .satisfies(
+                        e -> assertThat(e.getMessage().split("holdfast-", -1)).hasSize(2));
+    }
+
+    @Test
+    void aSchemeNobodyKnowsIsNotBlamedOnAModule() {
+        assertThatIllegalArgumentException()
+                .isThrownBy(() -> Holdfast.connect("carrier-pigeon://loft"))
+                .withMessageContaining("redis://")
+                .withMessageContaining("file:")
+                .satisfies(e -> assertThat(e.getMessage()).doesNotContain("holdfast-"));
+    }
+
+    @Test
+    void permitsOfASemaphoreAreToldAsTheyWereGiven() {
+        try (Holdfast holdfast = Holdfast.connect("memory:")) {
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> holdfast.semaphore("x", 0))
+                    .withMessage("permits must be at least 1, not 0");
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> holdfast.semaphore("x", -3))
+                    .withMessage("permits must be at least 1, not -3");
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> Demand.permits(4, 3))
+                    .withMessage("permits must be between 1 and the total of 3, not 4");
+        }
+    }
+
+    @Test
+    void timesAreWrittenAsPeopleWriteThem() {
+        try (Holdfast holdfast = Holdfast.connect("memory:")) {
+            LockOptions options = LockOptions.defaults();
+            assertThatExceptionOfType(UnsupportedLockException.class)
+                    .isThrownBy(() -> holdfast.lock("x", options.withTtl(Duration.ofNanos(1000))))
+                    .withMessageContaining("a ttl of 1 \u00b5s")
+                    .withMessageNotContaining("PT");
+            assertThatExceptionOfType(UnsupportedLockException.class)
+                    .isThrownBy(() -> holdfast.lock("x", options.withMinHold(Duration.ofMinutes(90))))
+                    .withMessageContaining("minHold 1 h 30 min is longer than the ttl 30 s")
+                    .withMessageNotContaining("PT");
+            assertThatIllegalArgumentException()
+                    .isThrownBy(() -> options.withTtl(Duration.ofSeconds(-1)))
+                    .withMessageContaining("-1 s")
+                    .withMessageNotContaining("PT");
+        }
     }
 
     @Test
@@ -68,9 +134,9 @@ class ConnectTest {
         holdfast.close();
         holdfast.close();
 
-        assertThatExceptionOfType(IllegalStateException.class)
+        assertThatExceptionOfType(ClientClosedException.class)
                 .isThrownBy(lock::tryAcquire)
                 .withMessageContaining("'gone'");
-        assertThatExceptionOfType(IllegalStateException.class).isThrownBy(() -> holdfast.lock("y"));
+        assertThatExceptionOfType(ClientClosedException.class).isThrownBy(() -> holdfast.lock("y"));
     }
 }

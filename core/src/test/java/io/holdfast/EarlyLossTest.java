@@ -1,16 +1,16 @@
 package io.holdfast;
 
-import static io.holdfast.ManualClient.TTL;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
 
-import io.holdfast.spi.Deadline;
-import io.holdfast.spi.Grant;
-import io.holdfast.spi.OwnerId;
-import java.time.Duration;
+import io.holdfast.spi.AdministeredStore;
+import io.holdfast.spi.Ticket;
 import java.util.List;
-import java.util.concurrent.CompletableFuture;
+import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
-import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -20,10 +20,8 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class EarlyLossTest {
 
-    private final ManualExecutor executor = new ManualExecutor();
-    private final ManualClient client = new ManualClient(builder -> builder.executor(executor));
-    private final AtomicReference<OwnerId> owner = new AtomicReference<>();
-    private final List<Loss> losses = new CopyOnWriteArrayList<>();
+    private final ManualClient client = new ManualClient();
+    private final List<Ticket> asked = new CopyOnWriteArrayList<>();
 
     @AfterEach
     void close() {
@@ -31,41 +29,87 @@ class EarlyLossTest {
     }
 
     @Test
-    @DisplayName("P5 a holder is told of a loss between the push of its grant and its waking")
-    void holderIsToldOfALossBetweenThePushOfItsGrantAndItsWaking() {
-        client.store.afterAsk = request -> owner.set(request.owner());
-        Grant elsewhere = client.holdElsewhere("orders");
-        CompletableFuture<Lease> waiting = client.lock("orders").acquireAsync();
-        executor.runAll();
+    @DisplayName("P1 a waiter whose grant is lost before it wakes asks again")
+    void waiterWhoseGrantIsLostBeforeItWakesAsksAgain() throws Exception {
+        client.store.afterAsk = asked::add;
+        Ticket elsewhere = client.holdElsewhere("orders");
+        Background<Lease> waiting = Background.run(client.lock("orders")::acquire);
+        await().until(() -> asked.size() == 1 && waiting.isParked());
+        CountDownLatch lost = new CountDownLatch(1);
+        client.time.beforeWaking = thread -> {
+            if (waiting.isOn(thread)) {
+                awaitQuietly(lost);
+            }
+        };
 
-        client.store.inner().release(elsewhere, Duration.ZERO, Deadline.after(client.time, TTL));
-        lose();
-        executor.runAll();
+        client.releaseElsewhere(elsewhere);
+        assertThat(asked.get(0).state()).isEqualTo(Ticket.State.HELD);
+        forceRelease();
+        lost.countDown();
 
-        assertTold(waiting.join());
+        assertHolds(waiting.get(10, TimeUnit.SECONDS));
+    }
+
+    @Test
+    @DisplayName("P1 a grant that is lost before the engine has read the answer is asked for again")
+    void grantThatIsLostBeforeTheEngineHasReadTheAnswerIsAskedForAgain() throws InterruptedException {
+        client.store.afterAsk = ticket -> {
+            asked.add(ticket);
+            if (asked.size() == 1) {
+                forceRelease();
+            }
+        };
+
+        assertHolds(client.lock("orders").acquire());
+    }
+
+    @Test
+    @DisplayName("P1 a loss that overtakes its grant makes the grant unwanted, and the lock is asked for again")
+    void lossThatOvertakesItsGrantMakesTheGrantUnwanted() throws InterruptedException {
+        client.store.afterAsk = asked::add;
+        client.store.beforeAnswer = () -> {
+            client.store.beforeAnswer = () -> {};
+            forceRelease();
+        };
+
+        assertHolds(client.lock("orders").acquire());
+    }
+
+    private void assertHolds(Lease lease) {
+        assertThat(asked).hasSizeGreaterThan(1);
+        assertThat(asked.get(0).ending()).map(Ticket.Ending::reason).contains(LossReason.FORCED);
+        assertThat(lease.isValid()).isTrue();
+        assertThat(lease.storeToken()).isGreaterThan(asked.get(0).storeToken());
+        assertThat(client.lock("orders").inspect().holders())
+                .extracting(LockView.Holder::token)
+                .containsExactly(Optional.of(lease.token()));
     }
 
     @Test
     @DisplayName("P5 a holder is told of a loss while its lease is downgraded")
     void holderIsToldOfALossWhileItsLeaseIsDowngraded() throws InterruptedException {
-        client.store.afterAsk = request -> owner.set(request.owner());
+        List<Loss> losses = new CopyOnWriteArrayList<>();
         DistributedReadWriteLock lock = client.holdfast.readWriteLock("orders");
         Lease write = lock.writeLock().acquire();
-        client.store.beforeAnswer = this::lose;
+        write.onLost(losses::add);
+        client.store.beforeAnswer = this::forceRelease;
 
-        Lease read = lock.downgrade(write);
+        assertThatExceptionOfType(LeaseLostException.class).isThrownBy(() -> lock.downgrade(write));
 
-        assertTold(read);
+        assertThat(write.isValid()).isFalse();
+        await().untilAsserted(() -> assertThat(losses).extracting(Loss::reason).containsExactly(LossReason.FORCED));
     }
 
-    private void lose() {
-        client.store.context.losses().lost(owner.get(), LossReason.FORCED, "by force");
+    private void forceRelease() {
+        int robbed = ((AdministeredStore) client.store.inner()).forceRelease("orders", client.deadline());
+        assertThat(robbed).isEqualTo(1);
     }
 
-    private void assertTold(Lease lease) {
-        lease.onLost(losses::add);
-        executor.runAll();
-        assertThat(lease.isValid()).isFalse();
-        assertThat(losses).extracting(Loss::reason).containsExactly(LossReason.FORCED);
+    private static void awaitQuietly(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
     }
 }

@@ -38,15 +38,18 @@ class ElectionTest {
 
     private void assertNotElectedAfter(BiConsumer<Election, CompletableFuture<Long>> withdrawal) {
         election.onElected(elected::add);
-        CompletableFuture<Long> candidacy = election.campaignAsync();
-        executor.runOne(); // granted, and on its way to the future
+        CompletableFuture<CompletableFuture<Long>> started = new CompletableFuture<>();
+        // Granted, and on its way to the future.
+        client.store.afterAsk = ticket -> withdrawal.accept(election, started.join());
 
-        withdrawal.accept(election, candidacy);
+        started.complete(election.campaignAsync());
+
+        await().until(() -> client.store.releases.get() == 1);
         executor.runAll();
-
+        assertThat(started.join()).isCancelled();
         assertThat(elected).isEmpty();
         assertThat(election.isLeader()).isFalse();
-        await().until(() -> !client.isHeld("leader"));
+        assertThat(client.isHeld("leader")).isFalse();
     }
 
     @Test
@@ -59,7 +62,7 @@ class ElectionTest {
         election.campaign();
 
         client.holdfast.close();
-        executor.runAll();
+        executor.runUntil(() -> !heard.isEmpty());
 
         assertThat(heard).extracting(Loss::reason).containsExactly(LossReason.CLOSED);
     }
@@ -70,6 +73,7 @@ class ElectionTest {
         election.campaign();
 
         client.holdfast.close();
+        executor.awaitTasks(2); // that it was elected, that it was deposed
         executor.runAll();
 
         assertThat(elected).isEmpty();
@@ -81,6 +85,7 @@ class ElectionTest {
         election.campaign();
 
         election.resign();
+        executor.awaitTasks(1);
         executor.runAll();
 
         assertThat(elected).isEmpty();
@@ -91,6 +96,7 @@ class ElectionTest {
         election.onElected(elected::add);
 
         long epoch = election.campaign();
+        executor.awaitTasks(1);
         executor.runAll();
 
         assertThat(elected).containsExactly(epoch);

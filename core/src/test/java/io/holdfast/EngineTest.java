@@ -241,9 +241,12 @@ class EngineTest {
         close();
 
         await().untilAsserted(() -> assertThat(losses).extracting(Loss::reason).containsExactly(LossReason.CLOSED));
-        assertThatThrownBy(() -> waiter.get(5, TimeUnit.SECONDS)).hasRootCauseInstanceOf(IllegalStateException.class);
-        assertThatExceptionOfType(IllegalStateException.class).isThrownBy(lock::tryAcquire);
-        assertThat(store.inner().views("", Deadline.after(time, TTL))).isEmpty();
+        assertThatThrownBy(() -> waiter.get(5, TimeUnit.SECONDS)).hasRootCauseInstanceOf(ClientClosedException.class);
+        assertThatExceptionOfType(ClientClosedException.class).isThrownBy(lock::tryAcquire);
+        assertThat(store.inner()
+                        .views("", Optional.empty(), 10, Deadline.after(time, TTL))
+                        .locks())
+                .isEmpty();
     }
 
     @Test

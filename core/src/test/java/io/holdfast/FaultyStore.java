@@ -1,30 +1,25 @@
 package io.holdfast;
 
 import io.holdfast.memory.MemoryStore;
-import io.holdfast.spi.Answer;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.DowngradingStore;
-import io.holdfast.spi.Grant;
 import io.holdfast.spi.LockStore;
-import io.holdfast.spi.QueueingStore;
+import io.holdfast.spi.Refusal;
 import io.holdfast.spi.ReleaseAnswer;
-import io.holdfast.spi.RenewalAnswer;
-import io.holdfast.spi.RenewalRequest;
-import io.holdfast.spi.Request;
 import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.StoreTraits;
-import io.holdfast.spi.TicketListener;
+import io.holdfast.spi.Ticket;
 import io.holdfast.spi.Withdrawal;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /** The memory store behind a network that can be cut, with hooks around its requests and a count of what crosses it. */
-final class FaultyStore implements QueueingStore, DowngradingStore {
+final class FaultyStore implements DowngradingStore {
 
     enum Network {
         UP,
@@ -37,11 +32,13 @@ final class FaultyStore implements QueueingStore, DowngradingStore {
     volatile Network network = Network.UP;
     volatile Runnable beforeAnswer = () -> {};
     volatile Runnable beforeAsk = () -> {};
-    volatile Consumer<Request> afterAsk = request -> {};
+    /** With the engine's ticket, once it has been told the answer and before the engine looks at it. */
+    volatile Consumer<Ticket> afterAsk = ticket -> {};
+
     volatile Runnable beforeRelease = () -> {};
     volatile Runnable beforeClose = () -> {};
-    volatile Consumer<String> beforeLane = name -> {};
-    /** Attempts and requests for a place in line, whether they arrived or not. */
+    volatile Consumer<String> beforeServer = name -> {};
+    /** Requests for a lock, whether they arrived or not. */
     final AtomicInteger asks = new AtomicInteger();
     /** Releases that were answered. */
     final AtomicInteger releases = new AtomicInteger();
@@ -51,11 +48,11 @@ final class FaultyStore implements QueueingStore, DowngradingStore {
     final List<Integer> batchSizes = new CopyOnWriteArrayList<>();
 
     final StoreContext context;
-    private final QueueingStore inner;
+    private final DowngradingStore inner;
 
     FaultyStore(StoreContext context) {
         this.context = context;
-        this.inner = (QueueingStore) MemoryStore.unnamed().open(context);
+        this.inner = (DowngradingStore) MemoryStore.unnamed().open(context);
     }
 
     @Override
@@ -64,44 +61,64 @@ final class FaultyStore implements QueueingStore, DowngradingStore {
     }
 
     @Override
-    public Answer attempt(Request request, Deadline deadline) {
-        return ask(request, () -> inner.attempt(request, deadline));
+    public Optional<Refusal> request(Ticket ticket, Mode mode, Deadline deadline) {
+        asks.incrementAndGet();
+        beforeAsk.run();
+        Optional<Refusal> refusal = send(
+                List.of(ticket), () -> inner.request(RelayedTicket.of(ticket).atStore(), mode, deadline));
+        afterAsk.accept(ticket);
+        return refusal;
     }
 
     @Override
-    public Answer enqueue(Request request, TicketListener listener, Deadline deadline) {
-        return ask(request, () -> inner.enqueue(request, listener, deadline));
+    public String server(String name) {
+        beforeServer.accept(name);
+        return inner.server(name);
     }
 
     @Override
-    public String lane(String name) {
-        beforeLane.accept(name);
-        return inner.lane(name);
-    }
-
-    @Override
-    public List<RenewalAnswer> renew(List<RenewalRequest> renewals, Deadline deadline) {
+    public void renew(List<Ticket> tickets, Deadline deadline) {
         renewalBatches.incrementAndGet();
-        batchSizes.add(renewals.size());
-        return send(renewals.get(0).claim().request().name(), () -> inner.renew(renewals, deadline));
+        batchSizes.add(tickets.size());
+        send(tickets, () -> {
+            inner.renew(
+                    tickets.stream()
+                            .map(ticket -> RelayedTicket.of(ticket).atStore())
+                            .toList(),
+                    deadline);
+            return true;
+        });
     }
 
     @Override
-    public ReleaseAnswer release(Grant grant, Duration linger, Deadline deadline) {
+    public void extend(Ticket ticket, Duration ttl, Deadline deadline) {
+        send(List.of(ticket), () -> {
+            inner.extend(RelayedTicket.of(ticket).atStore(), ttl, deadline);
+            return true;
+        });
+    }
+
+    @Override
+    public ReleaseAnswer release(Ticket ticket, Duration linger, Deadline deadline) {
         beforeRelease.run();
-        ReleaseAnswer answer = send(grant.request().name(), () -> inner.release(grant, linger, deadline));
+        ReleaseAnswer answer = send(
+                List.of(ticket), () -> inner.release(RelayedTicket.of(ticket).endedAtStore(), linger, deadline));
         releases.incrementAndGet();
         return answer;
     }
 
     @Override
-    public Withdrawal withdraw(Request request, Deadline deadline) {
-        return send(request.name(), () -> inner.withdraw(request, deadline));
+    public Withdrawal withdraw(Ticket ticket, Deadline deadline) {
+        return send(
+                List.of(ticket), () -> inner.withdraw(RelayedTicket.of(ticket).endedAtStore(), deadline));
     }
 
     @Override
-    public Grant downgrade(Grant exclusive, Deadline deadline) {
-        return send(exclusive.request().name(), () -> ((DowngradingStore) inner).downgrade(exclusive, deadline));
+    public void downgrade(Ticket exclusive, Deadline deadline) {
+        send(List.of(exclusive), () -> {
+            inner.downgrade(RelayedTicket.of(exclusive).atStore(), deadline);
+            return true;
+        });
     }
 
     @Override
@@ -110,8 +127,13 @@ final class FaultyStore implements QueueingStore, DowngradingStore {
     }
 
     @Override
-    public List<LockView> views(String prefix, Deadline deadline) {
-        return new ArrayList<>(inner.views(prefix, deadline));
+    public Page views(String prefix, Optional<String> after, int limit, Deadline deadline) {
+        return inner.views(prefix, after, limit, deadline);
+    }
+
+    @Override
+    public void ping(Deadline deadline) {
+        inner.ping(deadline);
     }
 
     @Override
@@ -124,24 +146,29 @@ final class FaultyStore implements QueueingStore, DowngradingStore {
         return inner;
     }
 
-    private Answer ask(Request request, Supplier<Answer> question) {
-        asks.incrementAndGet();
-        beforeAsk.run();
-        Answer answer = send(request.name(), question);
-        afterAsk.accept(request);
-        return answer;
-    }
-
-    private <T> T send(String name, Supplier<T> request) {
+    /** What the store says while it does the request is the answer; what it says at other times arrives at once. */
+    private <T> T send(List<Ticket> tickets, Supplier<T> request) {
         requests.incrementAndGet();
+        String name = tickets.get(0).name();
         if (network == Network.DOWN) {
             throw new StoreUnavailableException(name, "the network is down");
         }
-        T answer = request.get();
-        if (network == Network.ANSWERS_LOST) {
-            throw new UnknownOutcomeException(name, "the answer was lost");
+        List<RelayedTicket> relayed = tickets.stream().map(RelayedTicket::of).toList();
+        relayed.forEach(RelayedTicket::holdBack);
+        boolean answered = false;
+        try {
+            T answer = request.get();
+            relayed.forEach(RelayedTicket::endAnswer);
+            if (network == Network.ANSWERS_LOST) {
+                throw new UnknownOutcomeException(name, "the answer was lost");
+            }
+            beforeAnswer.run();
+            answered = true;
+            return answer;
+        } finally {
+            for (RelayedTicket ticket : relayed) {
+                ticket.settle(answered);
+            }
         }
-        beforeAnswer.run();
-        return answer;
     }
 }

@@ -6,8 +6,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import java.time.Duration;
-import java.util.List;
-import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -46,19 +44,5 @@ class LeaseTimesTest {
         lease.extend(Duration.ofMinutes(10));
 
         assertThat(lease.remaining()).isGreaterThanOrEqualTo(Duration.ofMinutes(10));
-    }
-
-    @Test
-    @DisplayName("P5 a loss the store reports before its answer was read is not forgotten")
-    void lossReportedBeforeTheAnswerWasReadIsNotForgotten() throws InterruptedException {
-        client.store.afterAsk = request ->
-                client.store.context.losses().lost(request.owner(), LossReason.FORCED, "an administrator was quick");
-
-        Lease lease = client.lock("orders").acquire();
-        List<Loss> losses = new CopyOnWriteArrayList<>();
-        lease.onLost(losses::add);
-
-        assertThat(lease.isValid()).isFalse();
-        await().untilAsserted(() -> assertThat(losses).extracting(Loss::reason).containsExactly(LossReason.FORCED));
     }
 }

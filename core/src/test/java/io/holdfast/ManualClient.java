@@ -1,12 +1,13 @@
 package io.holdfast;
 
+import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.holdfast.spi.Answer;
 import io.holdfast.spi.Deadline;
-import io.holdfast.spi.Grant;
+import io.holdfast.spi.LockStore;
 import io.holdfast.spi.OwnerId;
-import io.holdfast.spi.Request;
+import io.holdfast.spi.Ticket;
+import io.holdfast.spi.Validity;
 import java.time.Duration;
 import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
@@ -55,16 +56,28 @@ final class ManualClient implements AutoCloseable {
         return lock(name).inspect().isHeld();
     }
 
-    /** Lets another client hold the lock for a day, unless it is released at {@code store.inner()}. */
-    Grant holdElsewhere(String name) {
-        Request request = new Request(
+    /** Lets another client hold the lock for a day, unless it is released by {@link #releaseElsewhere}. */
+    Ticket holdElsewhere(String name) {
+        Ticket ticket = new Ticket(
                 name,
                 new OwnerId("another-client", 1),
                 Demand.exclusive(),
                 Duration.ofDays(1),
-                new LockView.Origin("another-client", "another-host", 1, "main"));
-        Answer answer = store.inner().attempt(request, Deadline.after(time, TTL));
-        return ((Answer.Granted) answer).grant();
+                new LockView.Origin("another-client", "another-host", 1, "main"),
+                new Validity(time, Duration.ZERO),
+                new Ticket.Listener() {});
+        store.inner().request(ticket, LockStore.Mode.TRY, deadline());
+        assertThat(ticket.isValid()).isTrue();
+        return ticket;
+    }
+
+    void releaseElsewhere(Ticket held) {
+        held.end();
+        store.inner().release(held, Duration.ZERO, deadline());
+    }
+
+    Deadline deadline() {
+        return Deadline.after(time, TTL);
     }
 
     /** Moves the clock on, step by step, until it is so. */

@@ -1,10 +1,13 @@
 package io.holdfast;
 
+import static org.awaitility.Awaitility.await;
+
 import java.util.Queue;
+import java.util.concurrent.Callable;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
 
-/** Runs what it was given only when told to. */
+/** Runs what it was given only when told to. The client hands it over on threads of its own, so it may take a moment to arrive. */
 final class ManualExecutor implements Executor {
 
     private final Queue<Runnable> tasks = new ConcurrentLinkedQueue<>();
@@ -14,20 +17,23 @@ final class ManualExecutor implements Executor {
         tasks.add(task);
     }
 
-    /** Runs the next one. */
-    void runOne() {
-        tasks.remove().run();
+    /** Waits until so many are to be run. */
+    void awaitTasks(int number) {
+        await().until(() -> tasks.size() >= number);
     }
 
-    /** Takes the next one out, for the test to run. */
-    Runnable takeOne() {
-        return tasks.remove();
-    }
-
-    /** Runs all, and what they hand on in turn. */
+    /** Runs all that have arrived, and what they hand on in turn. */
     void runAll() {
         while (!tasks.isEmpty()) {
-            runOne();
+            tasks.remove().run();
         }
+    }
+
+    /** Runs what arrives until it is so. */
+    void runUntil(Callable<Boolean> condition) {
+        await().until(() -> {
+            runAll();
+            return condition.call();
+        });
     }
 }

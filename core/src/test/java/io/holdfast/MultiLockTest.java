@@ -6,7 +6,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.holdfast.spi.Deadline;
-import io.holdfast.spi.Grant;
+import io.holdfast.spi.Ticket;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -75,7 +75,7 @@ class MultiLockTest {
         Deadline deadline = Deadline.after(client.time, limit);
         AtomicInteger late = new AtomicInteger();
         client.store.beforeAsk = () -> late.addAndGet(deadline.hasPassed() ? 1 : 0);
-        client.store.afterAsk = request -> client.time.advance(Duration.ofSeconds(1));
+        client.store.afterAsk = ticket -> client.time.advance(Duration.ofSeconds(1));
 
         Optional<MultiLease> all = client.holdfast.lockAll("a", "b", "c", "d").tryAcquire(limit);
 
@@ -89,12 +89,12 @@ class MultiLockTest {
         int tries = 3;
         LockOptions polling =
                 OPTIONS.withWaiting(Waiting.poll().every(Duration.ofMillis(5)).withTries(tries));
-        Grant elsewhere = client.holdElsewhere("b");
+        Ticket elsewhere = client.holdElsewhere("b");
 
         CompletableFuture<MultiLease> both =
                 client.holdfast.lockAll(List.of("a", "b"), polling).acquireAsync();
         client.passUntil(Duration.ofMillis(5), () -> client.store.asks.get() > 2 * tries);
-        client.store.inner().release(elsewhere, Duration.ZERO, Deadline.after(client.time, TTL));
+        client.releaseElsewhere(elsewhere);
         client.passUntil(Duration.ofMillis(5), both::isDone);
 
         assertThat(both.get().isValid()).isTrue();

@@ -6,9 +6,8 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.tuple;
 import static org.awaitility.Awaitility.await;
 
-import io.holdfast.spi.Deadline;
-import io.holdfast.spi.Grant;
 import io.holdfast.spi.StoreContext;
+import io.holdfast.spi.Ticket;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -82,7 +81,7 @@ class UnexpectedFailuresTest {
     @DisplayName("P7 a grant followed by an error is given back")
     void grantFollowedByAnErrorIsGivenBack() {
         try (ManualClient client = new ManualClient()) {
-            client.store.afterAsk = request -> missingClass();
+            client.store.afterAsk = ticket -> missingClass();
 
             assertThatExceptionOfType(NoClassDefFoundError.class).isThrownBy(client.lock("orders")::acquire);
 
@@ -170,7 +169,7 @@ class UnexpectedFailuresTest {
     @DisplayName("P7 a grant pushed to a waiter and followed by an error is given back")
     void grantPushedToAWaiterAndFollowedByAnErrorIsGivenBack() {
         try (ManualClient client = new ManualClient()) {
-            Grant elsewhere = client.holdElsewhere("orders");
+            Ticket elsewhere = client.holdElsewhere("orders");
             CompletableFuture<Lease> waiting = client.holdfast
                     .lock("orders", ManualClient.OPTIONS.withRenewal(Renewal.NONE))
                     .acquireAsync();
@@ -180,7 +179,7 @@ class UnexpectedFailuresTest {
                 missingClass();
             };
 
-            client.store.inner().release(elsewhere, Duration.ZERO, Deadline.after(client.time, TTL));
+            client.releaseElsewhere(elsewhere);
 
             assertThat(waiting).failsWithin(Duration.ofSeconds(10));
             await().until(() -> !client.isHeld("orders"));
@@ -198,7 +197,7 @@ class UnexpectedFailuresTest {
                 throw new IllegalStateException("a bug in a driver");
             };
             List<Boolean> validWhenUndone = new CopyOnWriteArrayList<>();
-            client.store.beforeLane = name -> validWhenUndone.add(write.isValid());
+            client.store.beforeServer = name -> validWhenUndone.add(write.isValid());
 
             assertThatExceptionOfType(IllegalStateException.class).isThrownBy(() -> lock.downgrade(write));
 
@@ -218,8 +217,8 @@ class UnexpectedFailuresTest {
                 client.store.beforeAnswer = () -> {};
                 throw new IllegalStateException("a bug in a driver");
             };
-            client.store.beforeLane = name -> {
-                client.store.beforeLane = again -> {};
+            client.store.beforeServer = name -> {
+                client.store.beforeServer = again -> {};
                 missingClass();
             };
 
@@ -269,12 +268,12 @@ class UnexpectedFailuresTest {
             refuseIf(refuses.get(), refusal);
             CompletableFuture.runAsync(task);
         }))) {
-            Grant elsewhere = client.holdElsewhere("orders");
+            Ticket elsewhere = client.holdElsewhere("orders");
             CompletableFuture<Lease> waiting = client.lock("orders").acquireAsync();
             await().until(() -> !client.lock("orders").inspect().waiters().isEmpty());
             refuses.set(true);
 
-            client.store.inner().release(elsewhere, Duration.ZERO, Deadline.after(client.time, TTL));
+            client.releaseElsewhere(elsewhere);
 
             assertThat(waiting).succeedsWithin(Duration.ofSeconds(10)).matches(Lease::isValid);
         }
@@ -343,7 +342,7 @@ class UnexpectedFailuresTest {
             }
             Lease stuck = leases.remove(4);
             AtomicInteger tries = new AtomicInteger();
-            client.store.beforeLane = name -> {
+            client.store.beforeServer = name -> {
                 if (name.equals(stuck.name()) && tries.incrementAndGet() < 3) {
                     missingClass();
                 }

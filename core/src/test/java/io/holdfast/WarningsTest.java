@@ -3,8 +3,7 @@ package io.holdfast;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.holdfast.spi.Deadline;
-import io.holdfast.spi.Grant;
+import io.holdfast.spi.Ticket;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -87,10 +86,10 @@ class WarningsTest {
     @Test
     void nothingIsSaidOfAWaitThatIsOver() throws Exception {
         try (ManualClient client = new ManualClient()) {
-            Grant elsewhere = client.holdElsewhere("orders");
+            Ticket elsewhere = client.holdElsewhere("orders");
             CompletableFuture<Lease> waiting = client.lock("orders").acquireAsync();
             await().until(() -> !client.lock("orders").inspect().waiters().isEmpty());
-            client.store.inner().release(elsewhere, Duration.ZERO, Deadline.after(client.time, ManualClient.TTL));
+            client.releaseElsewhere(elsewhere);
             waiting.get(30, TimeUnit.SECONDS).release();
 
             // Long enough for every alarm of that time, and to see that they have gone off.

@@ -28,16 +28,17 @@ final class Commands {
         commands.put("prune", () -> new PruneCommand(output));
         commands.put("bench", () -> new BenchCommand(output));
         commands.put("torture", () -> new TortureCommand(output));
-        commands.put("completion", () -> new CompletionCommand(output, () -> assemble(commands, output)));
+        commands.put("completion", () -> new CompletionCommand(output, () -> assemble(commands, invocation, output)));
         String first = invocation.own().isEmpty() ? "" : invocation.own().get(0);
         Supplier<Object> asked = commands.get(first);
-        return assemble(asked == null ? commands : Map.of(first, asked), output);
+        return assemble(asked == null ? commands : Map.of(first, asked), invocation, output);
     }
 
-    private static CommandLine assemble(Map<String, Supplier<Object>> commands, Output output) {
+    private static CommandLine assemble(
+            Map<String, Supplier<Object>> commands, Main.Invocation invocation, Output output) {
         CommandLine commandLine = new CommandLine(new HoldfastCommand(output));
         commands.forEach((name, command) -> commandLine.addSubcommand(name, command.get()));
-        Failures failures = new Failures(output);
+        Failures failures = new Failures(invocation, output);
         return commandLine
                 .setExpandAtFiles(false)
                 .setColorScheme(CommandLine.Help.defaultColorScheme(output.isJson() ? Ansi.OFF : Ansi.AUTO))

@@ -2,6 +2,7 @@ package io.holdfast.cli;
 
 import io.holdfast.Holdfast;
 import io.holdfast.HoldfastBuilder;
+import java.util.Locale;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
@@ -15,8 +16,9 @@ final class CommonOptions {
             paramLabel = "URI",
             description = {
                 "Where the locks live. Default: the environment variable HOLDFAST_STORE, which also keeps a password out"
-                        + " of the process list; without it, files in ~/.local/state/holdfast, shared by the processes"
-                        + " of this machine."
+                        + " of the process list; without it, files shared by the processes of this machine, in",
+                // At the beginning of a line, where nothing breaks it.
+                "~/.local/state/holdfast."
             })
     @Nullable
     String store;
@@ -29,6 +31,32 @@ final class CommonOptions {
             usageHelp = true,
             description = "Show this help.")
     boolean help;
+
+    /**
+     * What to type to do something with that lock in the same store.
+     *
+     * @param verb with its options
+     */
+    String line(String verb, String name) {
+        return "holdfast " + verb + (store == null ? "" : " --store " + Names.inShell(store))
+                + (name.startsWith("-") ? " -- " : " ") + Names.inShell(name);
+    }
+
+    /** @throws FailedException if the locks of that store exclude nobody outside this process */
+    static void requireShared(@Nullable String store) {
+        if (store != null && store.toLowerCase(Locale.ROOT).startsWith("memory:")) {
+            throw new FailedException(
+                    Failure.USAGE,
+                    "memory: keeps locks inside one process, so it would keep nobody else out. Use file: for the"
+                            + " processes of this machine, or a server such as redis://localhost:6379.");
+        }
+    }
+
+    /** The store of the option, else that of the environment, if there is one. */
+    @Nullable
+    String storeInUse() {
+        return store != null ? store : System.getenv(STORE_VARIABLE);
+    }
 
     Holdfast connect() {
         return builder().connect();

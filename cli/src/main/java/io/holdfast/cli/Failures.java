@@ -2,6 +2,8 @@ package io.holdfast.cli;
 
 import io.holdfast.LeaseLostException;
 import io.holdfast.LockException;
+import io.holdfast.StoreUnavailableException;
+import io.holdfast.UnknownOutcomeException;
 import io.holdfast.UnsupportedLockException;
 import picocli.CommandLine;
 import picocli.CommandLine.IExecutionExceptionHandler;
@@ -12,16 +14,17 @@ import picocli.CommandLine.ParseResult;
 /** Turns whatever goes wrong into one line for people and an exit code for scripts. */
 final class Failures implements IExecutionExceptionHandler, IParameterExceptionHandler {
 
+    private final WrongUsage wrongUsage;
     private final Output output;
 
-    Failures(Output output) {
+    Failures(Main.Invocation invocation, Output output) {
+        this.wrongUsage = new WrongUsage(invocation);
         this.output = output;
     }
 
     @Override
     public int handleParseException(ParameterException failure, String[] arguments) {
-        String command = failure.getCommandLine().getCommandSpec().qualifiedName();
-        return end(Failure.USAGE, sentence(failure.getMessage()) + " See '" + command + " --help'.");
+        return end(Failure.USAGE, wrongUsage.explain(failure));
     }
 
     @Override
@@ -29,14 +32,20 @@ final class Failures implements IExecutionExceptionHandler, IParameterExceptionH
         if (failure instanceof FailedException known) {
             return end(known.failure(), known.getMessage());
         }
-        if (failure instanceof UnsupportedLockException || failure instanceof IllegalArgumentException) {
+        if (failure instanceof UnsupportedLockException unsupported) {
+            return end(Failure.USAGE, sentence(withNameInQuotes(unsupported)));
+        }
+        if (failure instanceof IllegalArgumentException) {
             return end(Failure.USAGE, sentence(failure.getMessage()));
         }
-        if (failure instanceof LeaseLostException) {
-            return end(Failure.LEASE_LOST, failure.getMessage());
+        if (failure instanceof LeaseLostException lost) {
+            return end(Failure.LEASE_LOST, withNameInQuotes(lost));
         }
         if (failure instanceof LockException trouble) {
-            return end(Failure.STORE_UNREACHABLE, withoutPlaceholder(trouble) + because(failure));
+            StoreCommand command =
+                    commandLine.getCommand() instanceof StoreCommand asked ? asked : () -> "use the store";
+            String what = "cannot " + command.attempt() + ": " + sentence(reason(trouble));
+            return end(Failure.STORE_UNREACHABLE, (what + " " + command.consequence()).strip());
         }
         if (System.getenv("HOLDFAST_DEBUG") != null) {
             failure.printStackTrace(output.messages());
@@ -52,7 +61,17 @@ final class Failures implements IExecutionExceptionHandler, IParameterExceptionH
         return failure.exitCode;
     }
 
-    /** What the innermost cause says, unless the message says it already. */
+    /** What the store said or did, without the lock it was about. */
+    static String reason(Throwable trouble) {
+        if (trouble instanceof StoreUnavailableException unavailable) {
+            return unavailable.reason();
+        }
+        return trouble instanceof UnknownOutcomeException unknown
+                ? unknown.reason()
+                : String.valueOf(trouble.getMessage());
+    }
+
+    /** What the innermost cause says, unless it is told already. */
     private static String because(Throwable failure) {
         String told = String.valueOf(failure.getMessage());
         String reason = "";
@@ -64,15 +83,12 @@ final class Failures implements IExecutionExceptionHandler, IParameterExceptionH
         return reason.isEmpty() || told.contains(reason) ? "" : " (" + reason + ")";
     }
 
-    /** A request about many locks has no lock to name. */
-    private static String withoutPlaceholder(LockException failure) {
+    private static String withNameInQuotes(LockException failure) {
         String name = failure.lockName();
-        return name.isEmpty() || name.equals("*")
-                ? failure.getMessage().replace(" of lock '" + name + "'", "").replace(" for lock '" + name + "'", "")
-                : failure.getMessage();
+        return failure.getMessage().replace("'" + name + "'", Names.inText(name));
     }
 
-    private static String sentence(String text) {
+    static String sentence(String text) {
         return text.endsWith(".") ? text : text + ".";
     }
 }

@@ -7,6 +7,7 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
 
 /** Runs a command while a lease is held. */
@@ -20,18 +21,23 @@ final class HeldRun {
         OVER
     }
 
+    private static final Duration LAST_TRY = Duration.ofMillis(500);
+
     private final Output output;
     private final SignalRelay signals;
     private final List<String> command;
     private final Duration grace;
+    private final RenewalReporter renewals;
     private final AtomicReference<Stage> stage = new AtomicReference<>(Stage.RUNNING);
+    private boolean settled = true;
     private volatile CompletableFuture<Void> lossSaid = CompletableFuture.completedFuture(null);
 
-    HeldRun(Output output, SignalRelay signals, List<String> command, Duration grace) {
+    HeldRun(Output output, SignalRelay signals, List<String> command, Duration grace, RenewalReporter renewals) {
         this.output = output;
         this.signals = signals;
         this.command = command;
         this.grace = grace;
+        this.renewals = renewals;
     }
 
     /** Returns the exit code of holdfast. The lease is released when this returns. */
@@ -42,19 +48,21 @@ final class HeldRun {
                 return signals.exitCode();
             }
             int exitCode = runCommand(lease);
-            ReleaseResult released = lease.release();
+            ReleaseResult released = release(lease);
+            settled = released != ReleaseResult.PENDING && !renewals.isFailing();
             lossSaid.join();
             boolean lost = stage.get() == Stage.LOST || released == ReleaseResult.ALREADY_LOST;
             if (lost && stage.get() == Stage.OVER) {
                 output.fail(
                         Failure.LEASE_LOST,
-                        "lock '" + lease.name() + "' was lost before the command ended, which may have overlapped with"
+                        "lock " + Names.inText(lease.name())
+                                + " was lost before the command ended, which may have overlapped with"
                                 + " another's. Check what it did.",
                         Failure.LEASE_LOST.exitCode);
             }
             if (released == ReleaseResult.PENDING) {
-                output.warn("the store did not confirm that lock '" + lease.name()
-                        + "' is free; it will be when its ttl has passed.");
+                output.warn("the store did not confirm that lock " + Names.inText(lease.name())
+                        + " is free; it will be when its ttl has passed.");
             }
             int result = lost ? Failure.LEASE_LOST.exitCode : exitCode;
             if (output.isJson()) {
@@ -62,6 +70,21 @@ final class HeldRun {
             }
             return result;
         }
+    }
+
+    /** Whether the store answers and has nothing of the lock any more. */
+    boolean isSettled() {
+        return settled;
+    }
+
+    /** A store that has not answered lately is not waited for: the lock ends with its ttl, the command has ended now. */
+    private ReleaseResult release(Lease lease) {
+        if (!renewals.isFailing()) {
+            return lease.release();
+        }
+        return CompletableFuture.supplyAsync(lease::release)
+                .completeOnTimeout(ReleaseResult.PENDING, LAST_TRY.toMillis(), TimeUnit.MILLISECONDS)
+                .join();
     }
 
     private int runCommand(Lease lease) throws IOException {
@@ -97,7 +120,7 @@ final class HeldRun {
         try {
             lossSaid = CompletableFuture.runAsync(() -> output.fail(
                             Failure.LEASE_LOST,
-                            "lock '" + lost.name() + "' is lost: " + lost.detail()
+                            "lock " + Names.inText(lost.name()) + " is lost: " + lost.detail()
                                     + ". Ending the command (TERM, then KILL after " + LockText.span(grace) + ").",
                             Failure.LEASE_LOST.exitCode))
                     .exceptionally(unsaid -> null);

@@ -19,7 +19,10 @@ import picocli.CommandLine.Parameters;
         footer = {"  holdfast ls", "  holdfast ls stock/ --json"},
         exitCodeOnInvalidInput = 64,
         exitCodeOnExecutionException = 70)
-final class ListCommand implements Callable<Integer> {
+final class ListCommand implements Callable<Integer>, StoreCommand {
+
+    /** A longer name pushes only its own row out of line. */
+    private static final int WIDEST_NAME = 40;
 
     private final Output output;
 
@@ -53,15 +56,23 @@ final class ListCommand implements Callable<Integer> {
         }
     }
 
+    @Override
+    public String attempt() {
+        return "list the locks";
+    }
+
     private void print(List<LockView> locks) {
         if (locks.isEmpty()) {
-            output.print(prefix.isEmpty() ? "No lock is held." : "No lock that begins with '" + prefix + "' is held.");
+            output.print(
+                    prefix.isEmpty()
+                            ? "No lock is held."
+                            : "No lock that begins with " + Names.inText(prefix) + " is held.");
             return;
         }
         List<List<String>> rows = new ArrayList<>();
         rows.add(List.of("NAME", "HOLDER", "HOW", "TOKEN", "HELD", "LEFT", "WAITING"));
         for (LockView lock : locks) {
-            String name = LockText.printable(lock.name());
+            String name = Names.inTable(lock.name());
             String waiting = Integer.toString(lock.waiters().size());
             if (lock.holders().isEmpty()) {
                 rows.add(List.of(name, "-", "-", "-", "-", "-", waiting));
@@ -69,7 +80,7 @@ final class ListCommand implements Callable<Integer> {
             for (LockView.Holder holder : lock.holders()) {
                 rows.add(List.of(
                         name,
-                        LockText.who(holder.origin()),
+                        LockText.who(holder),
                         holder.demand().toString(),
                         Long.toString(holder.token()),
                         LockText.age(holder.since()),
@@ -84,13 +95,15 @@ final class ListCommand implements Callable<Integer> {
         int[] widths = new int[rows.get(0).size()];
         rows.forEach(row -> {
             for (int i = 0; i < widths.length; i++) {
-                widths[i] = Math.max(widths[i], row.get(i).length());
+                int width = Names.width(row.get(i));
+                widths[i] = Math.max(widths[i], i == 0 && width > WIDEST_NAME ? 0 : width);
             }
         });
         for (List<String> row : rows) {
             StringBuilder line = new StringBuilder();
             for (int i = 0; i < widths.length; i++) {
-                line.append(row.get(i)).append(" ".repeat(widths[i] - row.get(i).length() + 2));
+                int missing = Math.max(0, widths[i] - Names.width(row.get(i)));
+                line.append(row.get(i)).append(" ".repeat(missing + 2));
             }
             output.print(line.toString().stripTrailing());
         }

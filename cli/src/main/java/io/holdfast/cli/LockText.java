@@ -5,10 +5,17 @@ import io.holdfast.LockView;
 import io.holdfast.LockView.Origin;
 import java.time.Duration;
 import java.time.Instant;
+import java.time.LocalDate;
+import java.time.LocalDateTime;
+import java.time.ZoneId;
+import java.time.format.DateTimeFormatter;
+import java.time.temporal.ChronoUnit;
 import java.util.Optional;
 
 /** How a lock's state reads: for people and as JSON. */
 final class LockText {
+
+    private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("HH:mm:ss");
 
     private LockText() {}
 
@@ -23,6 +30,9 @@ final class LockText {
         origin(json, holder.origin());
         demand(json, holder.demand());
         json.token(holder.token()).instant("since", holder.since()).millis("timeLeftMillis", holder.timeLeft());
+        if (holder.isLingering()) {
+            json.flag("lingering", true);
+        }
     }
 
     private static void fields(JsonText json, LockView.Waiter waiter) {
@@ -47,14 +57,52 @@ final class LockText {
     }
 
     /** Host and process, which is what one needs to find it. */
-    static String who(Optional<Origin> origin) {
-        return origin.map(who -> who.host() + " pid " + who.pid()).orElse("another program");
+    static String who(LockView.Holder holder) {
+        String who = holder.origin()
+                .map(origin -> Names.visible(origin.host()) + " pid " + origin.pid())
+                .orElse(holder.isLingering() ? "a holder" : "another program");
+        return holder.isLingering() ? who + " (released)" : who;
     }
 
     static String whoInFull(Optional<Origin> origin) {
-        return origin.map(who ->
-                        who.client() + " (host " + who.host() + ", pid " + who.pid() + ", thread " + who.thread() + ")")
+        return origin.map(who -> Names.visible(who.client() + " (host " + who.host() + ", pid " + who.pid()
+                        + ", thread " + who.thread() + ")"))
                 .orElse("another program, which left no name");
+    }
+
+    /** Who has the lock, and since when, or what else keeps it taken: to follow its name. */
+    static String takenText(LockView view) {
+        if (view.holders().isEmpty()) {
+            return "is taken";
+        }
+        LockView.Holder first = view.holders().get(0);
+        if (first.isLingering()) {
+            return "is taken: " + lingeringText(first);
+        }
+        int others = view.holders().size() - 1;
+        return "is taken by " + who(first)
+                + first.since().map(then -> " since " + moment(then)).orElse("")
+                + (others == 0 ? "" : " and " + others + (others == 1 ? " other" : " others"));
+    }
+
+    /** Of a lock whose holder has ended before its shortest time. */
+    static String lingeringText(LockView.Holder holder) {
+        return "it was released by "
+                + holder.origin().map(any -> whoInFull(holder.origin())).orElse("its holder")
+                + " and is kept taken for " + restText(holder) + " (--hold-at-least)";
+    }
+
+    static String restText(LockView.Holder holder) {
+        return holder.timeLeft().map(left -> "another " + span(left)).orElse("a while");
+    }
+
+    /** By this machine's clock and zone, with how long ago that is. */
+    private static String moment(Instant then) {
+        LocalDateTime local =
+                LocalDateTime.ofInstant(then, ZoneId.systemDefault()).truncatedTo(ChronoUnit.SECONDS);
+        boolean today = local.toLocalDate().equals(LocalDate.now());
+        return (today ? "" : local.toLocalDate() + " ") + TIME.format(local) + " ("
+                + span(Duration.between(then, Instant.now())) + " ago)";
     }
 
     static String age(Optional<Instant> since) {
@@ -73,14 +121,5 @@ final class LockText {
         return d.toHours() < 48
                 ? d.toHours() + "h" + String.format("%02d", d.toMinutesPart()) + "m"
                 : d.toDays() + "d" + d.toHoursPart() + "h";
-    }
-
-    /** Names are any text; control characters must not reach a terminal. */
-    static String printable(String name) {
-        StringBuilder text = new StringBuilder();
-        name.codePoints()
-                .forEach(c ->
-                        text.append(Character.isISOControl(c) ? String.format("\\u%04x", c) : Character.toString(c)));
-        return text.toString();
     }
 }

@@ -52,7 +52,8 @@ final class Output {
     /** Something people should know that changes nothing about the result. */
     void warn(String message) {
         String safe = redaction.apply(message);
-        messages.println(json ? JsonText.object(line -> line.text("warning", safe)) : "holdfast: " + safe);
+        messages.println(
+                json ? JsonText.object(line -> line.text("warning", safe)) : "holdfast: " + Names.visible(safe));
     }
 
     /** A report beside the output of somebody else's command: one line of JSON on standard error. */
@@ -68,6 +69,6 @@ final class Output {
                         ? JsonText.object(line -> line.text("error", failure.word)
                                 .text("message", safe)
                                 .number("exitCode", exitCode))
-                        : "holdfast: " + safe);
+                        : "holdfast: " + Names.visible(safe));
     }
 }

@@ -45,7 +45,7 @@ final class Patience {
                 }
                 if (!saidSo) {
                     saidSo = true;
-                    output.warn(e.getMessage() + " Trying again until the wait is over.");
+                    output.warn(Failures.sentence(Failures.reason(e)) + " Trying again until the wait is over.");
                 }
                 TimeUnit.NANOSECONDS.sleep(PAUSE.toNanos());
             }

@@ -21,7 +21,7 @@ import picocli.CommandLine.Parameters;
         footer = {"  holdfast prune 30d"},
         exitCodeOnInvalidInput = 64,
         exitCodeOnExecutionException = 70)
-final class PruneCommand implements Callable<Integer> {
+final class PruneCommand implements Callable<Integer>, StoreCommand {
 
     private final Output output;
 
@@ -50,5 +50,10 @@ final class PruneCommand implements Callable<Integer> {
             }
             return 0;
         }
+    }
+
+    @Override
+    public String attempt() {
+        return "remove unused locks";
     }
 }

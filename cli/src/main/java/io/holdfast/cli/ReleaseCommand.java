@@ -21,9 +21,16 @@ import picocli.CommandLine.Parameters;
         parameterListHeading = "%nArguments:%n",
         footerHeading = "%nExamples:%n",
         footer = {"  holdfast show nightly", "  holdfast release nightly --force"},
+        exitCodeListHeading = "%nExit codes:%n",
+        exitCodeList = {
+            "0:the lock is free: taken away, or it was free before",
+            "64:the lock is held and --force is missing, or other wrong usage",
+            "69:the store cannot be reached",
+            "70:internal error"
+        },
         exitCodeOnInvalidInput = 64,
         exitCodeOnExecutionException = 70)
-final class ReleaseCommand implements Callable<Integer> {
+final class ReleaseCommand implements Callable<Integer>, StoreCommand {
 
     private final Output output;
 
@@ -43,29 +50,46 @@ final class ReleaseCommand implements Callable<Integer> {
     @Override
     public Integer call() {
         try (Holdfast holdfast = common.connect()) {
-            if (!force) {
-                throw new FailedException(
-                        Failure.USAGE, refusal(holdfast.lock(name).inspect()));
+            LockView before = holdfast.lock(name).inspect();
+            if (before.isHeld() && !force) {
+                throw new FailedException(Failure.USAGE, refusal(before));
             }
-            int holders = holdfast.administration().forceRelease(name);
+            // Also if it looked free: somebody may have taken it meanwhile.
+            int holders = force ? holdfast.administration().forceRelease(name) : 0;
             if (output.isJson()) {
                 output.printJson(json -> json.text("name", name).number("released", holders));
             } else {
-                output.print(
-                        holders == 0
-                                ? "'" + name + "' was free."
-                                : "'" + name + "' taken from " + holders + (holders == 1 ? " holder." : " holders."));
+                output.print(Names.inText(name) + outcome(holders, before));
             }
             return 0;
         }
     }
 
-    private String refusal(LockView view) {
-        if (!view.isHeld()) {
-            return "lock '" + name + "' is free; there is nothing to release.";
+    @Override
+    public String attempt() {
+        return "release lock " + Names.inText(name);
+    }
+
+    @Override
+    public String consequence() {
+        return force ? "To see whether it is still held: " + common.line("show", name) : "";
+    }
+
+    private static String outcome(int holders, LockView before) {
+        if (holders > 0) {
+            return " taken from " + holders + (holders == 1 ? " holder." : " holders.");
         }
-        return "lock '" + name + "' is held by "
-                + LockText.whoInFull(view.holders().get(0).origin())
-                + ", which may be at work. Stop it there if you can; to take the lock away all the same, add --force.";
+        return before.isHeld()
+                ? " is free; its holder had already released it."
+                : " was free: there was nothing to release.";
+    }
+
+    private String refusal(LockView view) {
+        LockView.Holder holder = view.holders().get(0);
+        String state = holder.isLingering()
+                ? " is taken: " + LockText.lingeringText(holder) + ". To free it now: "
+                : " is held by " + LockText.whoInFull(holder.origin())
+                        + ", which may be at work. Stop it there if you can; to take the lock away all the same: ";
+        return "lock " + Names.inText(name) + state + common.line("release --force", name);
     }
 }

@@ -7,10 +7,15 @@ import io.holdfast.LockListener;
 final class RenewalReporter implements LockListener {
 
     private final Output output;
-    private boolean failing;
+    private volatile boolean failing;
 
     RenewalReporter(Output output) {
         this.output = output;
+    }
+
+    /** Whether the store has not answered lately. */
+    boolean isFailing() {
+        return failing;
     }
 
     /** One event at a time, as every listener is called. */
@@ -18,12 +23,12 @@ final class RenewalReporter implements LockListener {
     public void on(LockEvent event) {
         if (event instanceof LockEvent.RenewalFailing failure && !failing) {
             failing = true;
-            output.warn("lock '" + failure.name() + "' could not be renewed ("
-                    + failure.cause().getMessage() + "); it is still held for "
+            output.warn("lock " + Names.inText(failure.name()) + " could not be renewed ("
+                    + Failures.reason(failure.cause()) + "); it is still held for "
                     + LockText.span(failure.stillValidFor()) + ", trying again.");
         } else if (event instanceof LockEvent.Renewed renewed && failing) {
             failing = false;
-            output.warn("lock '" + renewed.name() + "' is renewed again.");
+            output.warn("lock " + Names.inText(renewed.name()) + " is renewed again.");
         }
     }
 }

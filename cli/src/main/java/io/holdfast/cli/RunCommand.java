@@ -4,7 +4,9 @@ import io.holdfast.Acquirable;
 import io.holdfast.Holdfast;
 import io.holdfast.HoldfastBuilder;
 import io.holdfast.Lease;
+import io.holdfast.LockException;
 import io.holdfast.LockOptions;
+import io.holdfast.LockView;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
@@ -56,7 +58,7 @@ import picocli.CommandLine.Parameters;
         },
         exitCodeOnInvalidInput = 64,
         exitCodeOnExecutionException = 70)
-final class RunCommand implements Callable<Integer> {
+final class RunCommand implements Callable<Integer>, StoreCommand {
 
     /** When a wait is worth a line that names the holder. */
     private static final Duration LONG_WAIT = Duration.ofSeconds(10);
@@ -141,22 +143,42 @@ final class RunCommand implements Callable<Integer> {
         SignalRelay signals = SignalRelay.install(Thread.currentThread());
         long askedNanos = System.nanoTime();
         Patience patience = new Patience(noWait ? Duration.ZERO : wait, output);
-        try (Holdfast holdfast = patience.with(this::connect)) {
-            Acquirable<Lease> lock = lock(holdfast);
+        RenewalReporter renewals = new RenewalReporter(output);
+        HeldRun run = new HeldRun(output, signals, command, grace, renewals);
+        @Nullable Holdfast holdfast = null;
+        try {
+            Holdfast connected = patience.with(() -> connect(renewals));
+            holdfast = connected;
+            Acquirable<Lease> lock = lock(connected);
             Optional<Lease> granted = patience.with(() -> acquire(lock, patience));
             if (granted.isEmpty()) {
-                return conflict();
+                return conflict(connected);
             }
             Duration waited = Duration.ofNanos(System.nanoTime() - askedNanos);
-            return new HeldRun(output, signals, command, grace).run(granted.get(), waited);
+            return run.run(granted.get(), waited);
         } catch (InterruptedException e) {
             return signals.exitCode();
+        } finally {
+            // Closing would go on asking a store that is down to free the lock, which its ttl does anyway.
+            if (holdfast != null && run.isSettled()) {
+                holdfast.close();
+            }
         }
     }
 
-    private Holdfast connect() {
+    @Override
+    public String attempt() {
+        return "take lock " + Names.inText(name);
+    }
+
+    @Override
+    public String consequence() {
+        return "The command did not run.";
+    }
+
+    private Holdfast connect(RenewalReporter renewals) {
         HoldfastBuilder builder = common.builder().longWait(LONG_WAIT);
-        return builder.listener(new RenewalReporter(output)).connect();
+        return builder.listener(renewals).connect();
     }
 
     private void requireSense() {
@@ -178,6 +200,7 @@ final class RunCommand implements Callable<Integer> {
         if (ttl != null && ttl.isZero()) {
             throw usage("--ttl must be longer than 0.");
         }
+        CommonOptions.requireShared(common.storeInUse());
     }
 
     private static FailedException usage(String message) {
@@ -215,14 +238,25 @@ final class RunCommand implements Callable<Integer> {
         return options;
     }
 
-    private int conflict() {
+    private int conflict(Holdfast holdfast) {
         if (!quiet) {
             output.fail(
                     Failure.CONFLICT,
-                    "lock '" + name + "' is taken, so the command did not run. 'holdfast show' tells who holds it; "
-                            + (noWait ? "leave out -n to wait." : "-w waits longer."),
+                    "lock " + Names.inText(name) + " " + LockText.takenText(look(holdfast))
+                            + ", so the command did not run. "
+                            + (noWait ? "Leave out -n to wait" : "A longer -w waits longer")
+                            + "; for more: " + common.line("show", name),
                     conflictCode);
         }
         return conflictCode;
+    }
+
+    /** For a message, which can do without. */
+    private LockView look(Holdfast holdfast) {
+        try {
+            return holdfast.lock(name).inspect();
+        } catch (LockException e) {
+            return LockView.free(name);
+        }
     }
 }

@@ -18,7 +18,7 @@ import picocli.CommandLine.Parameters;
         footer = {"  holdfast show nightly", "  holdfast show nightly --json"},
         exitCodeOnInvalidInput = 64,
         exitCodeOnExecutionException = 70)
-final class ShowCommand implements Callable<Integer> {
+final class ShowCommand implements Callable<Integer>, StoreCommand {
 
     private final Output output;
 
@@ -45,21 +45,36 @@ final class ShowCommand implements Callable<Integer> {
         }
     }
 
+    @Override
+    public String attempt() {
+        return "look at lock " + Names.inText(name);
+    }
+
     private void print(LockView view) {
-        output.print(LockText.printable(view.name()) + (view.isHeld() ? "" : ": free"));
-        for (LockView.Holder holder : view.holders()) {
-            output.print("  held by " + LockText.whoInFull(holder.origin()));
-            output.print("    " + holder.demand() + ", token " + holder.token() + ", for "
-                    + LockText.age(holder.since())
-                    + holder.timeLeft()
-                            .map(left -> ", expires in " + LockText.span(left) + " unless renewed")
-                            .orElse(""));
-        }
+        output.print(Names.inTable(view.name()) + (view.isHeld() ? "" : ": free"));
+        view.holders().forEach(this::print);
         int place = 0;
         for (LockView.Waiter waiter : view.waiters()) {
             place++;
             output.print("  waiting " + place + ". " + LockText.whoInFull(waiter.origin()) + ", " + waiter.demand()
                     + ", for " + LockText.age(waiter.since()));
         }
+    }
+
+    private void print(LockView.Holder holder) {
+        String what = "    " + holder.demand() + ", token " + holder.token();
+        if (holder.isLingering()) {
+            output.print("  released by "
+                    + holder.origin()
+                            .map(any -> LockText.whoInFull(holder.origin()))
+                            .orElse("its holder"));
+            output.print(what + ", kept taken for " + LockText.restText(holder));
+            return;
+        }
+        output.print("  held by " + LockText.whoInFull(holder.origin()));
+        output.print(what + ", for " + LockText.age(holder.since())
+                + holder.timeLeft()
+                        .map(left -> ", expires in " + LockText.span(left) + " unless renewed")
+                        .orElse(""));
     }
 }

@@ -230,6 +230,7 @@ final class TortureCommand implements Callable<Integer> {
         if (store == null) {
             throw new IllegalArgumentException("name a store, as in redis://localhost:6379, or --local redis");
         }
+        CommonOptions.requireShared(store);
         OwnStore own = new OwnStore(store);
         Set<Fault> possible = own.faults();
         possible.retainAll(asked);

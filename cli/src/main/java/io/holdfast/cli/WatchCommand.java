@@ -33,7 +33,7 @@ import picocli.CommandLine.Parameters;
         footer = {"  holdfast watch", "  holdfast watch stock/ --interval 200ms --json"},
         exitCodeOnInvalidInput = 64,
         exitCodeOnExecutionException = 70)
-final class WatchCommand implements Callable<Integer> {
+final class WatchCommand implements Callable<Integer>, StoreCommand {
 
     private final Output output;
 
@@ -93,6 +93,11 @@ final class WatchCommand implements Callable<Integer> {
         }
     }
 
+    @Override
+    public String attempt() {
+        return "list the locks";
+    }
+
     private boolean isOver(long startNanos) {
         return limit != null && System.nanoTime() - startNanos >= limit.toNanos();
     }
@@ -122,8 +127,8 @@ final class WatchCommand implements Callable<Integer> {
                 LockText.fields(json, holder);
             });
         } else {
-            output.print(now() + "  " + LockText.printable(name) + "  " + event + " by " + LockText.who(holder.origin())
-                    + ", " + holder.demand() + ", token " + holder.token());
+            output.print(now() + "  " + Names.inTable(name) + "  " + event + " by " + LockText.who(holder) + ", "
+                    + holder.demand() + ", token " + holder.token());
         }
     }
 
@@ -133,7 +138,7 @@ final class WatchCommand implements Callable<Integer> {
             output.printJson(json ->
                     json.text("event", "waiting").text("name", view.name()).number("waiters", waiters));
         } else {
-            output.print(now() + "  " + LockText.printable(view.name()) + "  " + waiters + " waiting");
+            output.print(now() + "  " + Names.inTable(view.name()) + "  " + waiters + " waiting");
         }
     }
 

@@ -8,15 +8,21 @@ import com.fasterxml.jackson.core.JsonParser;
 import com.fasterxml.jackson.core.JsonToken;
 import io.holdfast.Holdfast;
 import io.holdfast.Lease;
+import io.holdfast.LockOptions;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.Path;
+import java.time.Duration;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 
 @DisplayName("holdfast ls, show, watch, release, prune")
 class LookTest {
@@ -92,7 +98,7 @@ class LookTest {
                 Lease held = holdfast.lock("evil\u001b[2J").acquire()) {
             assertThat(Captured.of("ls", "--store", store).out())
                     .doesNotContain("\u001b")
-                    .contains("evil\\u001b[2J");
+                    .contains("\"evil\\u001b[2J\"");
             assertThat(held.isValid()).isTrue();
         }
     }
@@ -156,10 +162,59 @@ class LookTest {
             assertThat(forced.exitCode()).isZero();
             assertThat(forced.out()).isEqualTo("{\"name\":\"job\",\"released\":1}\n");
             await().until(() -> !held.isValid());
-            assertThat(Captured.of("release", "job", "--force", "--store", store)
-                            .out())
-                    .isEqualTo("'job' was free.\n");
+            assertThat(Captured.of("release", "job", "--force", "--store", store))
+                    .isEqualTo(new Captured(0, "'job' was free: there was nothing to release.\n", ""));
         }
+    }
+
+    @Test
+    void releasingAFreeLockIsDoneWithAndWithoutForce() {
+        Captured asked = Captured.of("release", "free", "--store", store);
+        Captured forced = Captured.of("release", "free", "--force", "--store", store);
+
+        assertThat(asked).isEqualTo(new Captured(0, "'free' was free: there was nothing to release.\n", ""));
+        assertThat(forced).isEqualTo(asked);
+        assertThat(Captured.of("release", "free", "--json", "--store", store).out())
+                .isEqualTo("{\"name\":\"free\",\"released\":0}\n");
+    }
+
+    @Test
+    void showTellsThatALockIsOnlyKeptForAWhileAfterItsHolderEnded() throws InterruptedException {
+        LockOptions kept = LockOptions.defaults().withMinHold(Duration.ofSeconds(20));
+        try (Holdfast holdfast = Holdfast.connect(store)) {
+            holdfast.lock("job", kept).run(() -> {});
+
+            String shown = Captured.of("show", "job", "--store", store).out();
+            String json = Captured.of("show", "job", "--json", "--store", store).out();
+            String listed = Captured.of("ls", "--store", store).out();
+            Captured refused = Captured.of("release", "job", "--store", store);
+            Captured forced = Captured.of("release", "job", "--force", "--store", store);
+
+            assertThat(shown)
+                    .contains(
+                            "released by",
+                            "kept taken for another ",
+                            "pid " + ProcessHandle.current().pid())
+                    .doesNotContain("unless renewed", "held by");
+            assertThat(json).contains("\"held\":true", "\"lingering\":true");
+            assertThat(listed).contains("(released)");
+            assertThat(refused.exitCode()).isEqualTo(64);
+            assertThat(refused.err()).contains("was released by", "kept taken").doesNotContain("may be at work");
+            assertThat(forced.exitCode()).isZero();
+            assertThat(forced.out()).doesNotContain("was free");
+            assertThat(holdfast.lock("job").inspect().isHeld()).isFalse();
+        }
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"ls", "show job", "watch --for 1ms --interval 1ms"})
+    void lookingDoesNotMakeTheDirectory(String line, @TempDir Path directory) {
+        Path missing = directory.resolve("missing");
+
+        Captured looked = Captured.of((line + " --store file:" + missing).split(" "));
+
+        assertThat(looked.exitCode()).as(looked.err()).isZero();
+        assertThat(missing).doesNotExist();
     }
 
     @Test

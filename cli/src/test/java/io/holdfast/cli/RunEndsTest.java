@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.holdfast.Holdfast;
 import io.holdfast.Lease;
+import io.holdfast.servers.RedisServer;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;
@@ -252,6 +253,58 @@ class RunEndsTest {
             assertThat(run.isAlive()).as("has a message to write").isTrue();
         } finally {
             reader.destroyForcibly();
+        }
+    }
+
+    @Test
+    void endsAtOnceWithItsCommandThoughRedisIsDown() throws IOException {
+        try (RedisServer redis = RedisServer.start()) {
+            HoldfastProcess run = HoldfastProcess.start(
+                    directory,
+                    Map.of("HOLDFAST_STORE", redis.uri()),
+                    "run",
+                    "job",
+                    "--",
+                    "sh",
+                    "-c",
+                    "echo $$ > pid; while [ ! -e stop ]; do sleep 0.05; done; exit 7");
+            started.add(run);
+            awaitPid("pid");
+            redis.kill();
+
+            Files.createFile(directory.resolve("stop"));
+            long stopped = System.nanoTime();
+
+            assertThat(run.exitCode()).isEqualTo(7);
+            assertThat(Duration.ofNanos(System.nanoTime() - stopped)).isLessThan(Duration.ofSeconds(3));
+            assertThat(run.err()).contains("did not confirm").hasLineCount(1);
+        }
+    }
+
+    @Test
+    void endsAtOnceWithItsCommandThoughRedisHasNotAnsweredForAWhile() throws IOException {
+        try (RedisServer redis = RedisServer.start()) {
+            HoldfastProcess run = HoldfastProcess.start(
+                    directory,
+                    Map.of("HOLDFAST_STORE", redis.uri() + "?timeout=1s"),
+                    "run",
+                    "--ttl",
+                    "9s",
+                    "job",
+                    "--",
+                    "sh",
+                    "-c",
+                    "echo $$ > pid; while [ ! -e stop ]; do sleep 0.05; done; exit 7");
+            started.add(run);
+            awaitPid("pid");
+            redis.pause();
+            await().atMost(PATIENCE).until(() -> run.err().contains("could not be renewed"));
+
+            Files.createFile(directory.resolve("stop"));
+            long stopped = System.nanoTime();
+
+            assertThat(run.exitCode()).isEqualTo(7);
+            assertThat(Duration.ofNanos(System.nanoTime() - stopped)).isLessThan(Duration.ofSeconds(3));
         }
     }
 

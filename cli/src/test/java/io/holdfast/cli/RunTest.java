@@ -89,13 +89,37 @@ class RunTest {
             assertThat(plain.exitCode()).isEqualTo(1);
             assertThat(plain.err())
                     .contains("'job' is taken")
-                    .contains("holdfast show")
+                    .contains("pid " + ProcessHandle.current().pid(), "since ")
+                    .contains("holdfast show job\n")
                     .hasLineCount(1);
             assertThat(own.exitCode()).isEqualTo(42);
             assertThat(own.err()).isEmpty();
             assertThat(directory.resolve("ran")).doesNotExist();
             assertThat(held.isValid()).isTrue();
         }
+    }
+
+    @Test
+    void aConflictNamesTheStoreOfTheOptionInItsHintAndSaysWhatKeepsTheLock() {
+        assertThat(run("--hold-at-least", "10m", "my job", "--", "true").exitCode())
+                .isZero();
+
+        var refused = run("-n", "--store", store(), "my job", "--", "touch", "ran");
+
+        assertThat(refused.exitCode()).isEqualTo(1);
+        assertThat(refused.err())
+                .contains("kept taken for another 9m")
+                .contains("holdfast show --store " + store() + " 'my job'\n");
+    }
+
+    @Test
+    void usesTheHomeOfTheEnvironment() {
+        var environment = Map.of("HOME", directory.resolve("home").toString(), "XDG_STATE_HOME", "");
+
+        var done = HoldfastProcess.start(directory, environment, "run", "job", "--", "true");
+
+        assertThat(done.exitCode()).as(done.err()).isZero();
+        assertThat(directory.resolve("home/.local/state/holdfast")).isDirectory();
     }
 
     @Test

@@ -58,6 +58,28 @@ class StoreTroubleTest {
 
     @ParameterizedTest
     @MethodSource("unreachable")
+    void whatFailedIsNamedAndNothingThatWasNotAsked(String store) {
+        var listed = HoldfastProcess.start(directory, Map.of(), "ls", "--store", store);
+        var shown = HoldfastProcess.start(directory, Map.of(), "show", "my job", "--store", store);
+        var run = HoldfastProcess.start(
+                directory, Map.of(), "run", "-n", "--store", store, "my job", "--", "touch", "ran");
+
+        for (HoldfastProcess failed : List.of(listed, shown, run)) {
+            assertThat(failed.exitCode()).isEqualTo(69);
+            assertThat(failed.err())
+                    .contains("127.0.0.1:")
+                    .hasLineCount(1)
+                    .doesNotContain("Nothing was acquired", "Exception", "..");
+        }
+        assertThat(listed.err()).startsWith("holdfast: cannot list the locks: ");
+        assertThat(shown.err()).startsWith("holdfast: cannot look at lock \"my job\": ");
+        assertThat(run.err())
+                .startsWith("holdfast: cannot take lock \"my job\": ")
+                .endsWith(" The command did not run.\n");
+    }
+
+    @ParameterizedTest
+    @MethodSource("unreachable")
     void credentialsOfAnUnreachableStoreAreNotShown(String store) {
         String secret = store.contains("jdbc:")
                 ? store.replaceFirst("\\?.*", "") + "?user=app&password=" + CANARY

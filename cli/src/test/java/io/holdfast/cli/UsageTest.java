@@ -17,6 +17,20 @@ class UsageTest {
             delimiter = '|',
             value = {
                 "nonsense | nonsense",
+                "rnu x | did you mean holdfast run?",
+                "list | holdfast ls",
+                "status x | there is no command 'status'",
+                "run x echo hi | did you mean: holdfast run x -- echo hi",
+                "run -n -w5 --ttl 30s x ls -l | did you mean: holdfast run -n -w5 --ttl 30s x -- ls -l",
+                "run --store=file:/tmp/x echo echo | did you mean: holdfast run --store=file:/tmp/x echo -- echo",
+                "run job extra -- true | 'extra'",
+                "ls --prefix x | --prefix",
+                "ls --sotre x | did you mean --store?",
+                "run --store memory: job -- true | inside one process",
+                "run --store=memory:x job -- true | file:",
+                "torture memory: | inside one process",
+                "torture memory:x --plan | inside one process",
+                "ls --store reids://h | redis://",
                 "run | NAME",
                 "run job | holdfast run NAME -- COMMAND",
                 "run job -- | holdfast run NAME -- COMMAND",
@@ -99,6 +113,17 @@ class UsageTest {
                 .contains("Usage: holdfast " + command, "--json", "Examples:", "  holdfast " + command)
                 .doesNotContain("@|");
         assertThat(help.out().lines()).allMatch(line -> line.length() <= 80);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"run", "ls", "show", "watch", "release", "prune"})
+    void helpKeepsThePathOfTheDefaultStoreOnOneLine(String command) {
+        assertThat(Captured.of(command, "--help").out()).contains("~/.local/state/holdfast");
+    }
+
+    @Test
+    void helpOfReleaseListsTheExitCodes() {
+        assertThat(Captured.of("release", "--help").out()).contains("Exit codes:", "0", "64", "69");
     }
 
     @Test

@@ -21,7 +21,9 @@ import io.holdfast.spi.TokenRaisingStore;
 import io.holdfast.spi.Withdrawal;
 import java.io.IOException;
 import java.nio.file.AccessDeniedException;
+import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -49,6 +51,7 @@ public final class FileStore implements DowngradingStore, AdministeredStore, Tok
     private static final String ALL_LOCKS = "*";
 
     private final Path path;
+    private final DirectoryReader reader;
     private final TimeSource time;
     private final HolderWatch holders;
     private final TicketPoller poller;
@@ -58,6 +61,7 @@ public final class FileStore implements DowngradingStore, AdministeredStore, Tok
 
     private FileStore(Path path, StoreContext context) {
         this.path = path;
+        this.reader = new DirectoryReader(path);
         this.time = context.time();
         this.holders = new HolderWatch(() -> Optional.ofNullable(directory), context);
         this.poller = new TicketPoller(context.clientName(), time, holders);
@@ -232,6 +236,13 @@ public final class FileStore implements DowngradingStore, AdministeredStore, Tok
         if (Files.notExists(path.resolve(FileNames.of(name)), NOFOLLOW_LINKS)) {
             return LockView.free(name);
         }
+        if (mayOnlyRead()) {
+            try {
+                return reader.view(name, time.nanoTime());
+            } catch (IOException e) {
+                throw unavailable(name, e);
+            }
+        }
         return change(name, deadline, (table, now) -> {
             table.removeIf(life()::isDead);
             table.letIn(life()::isDead);
@@ -356,9 +367,23 @@ public final class FileStore implements DowngradingStore, AdministeredStore, Tok
         }
     }
 
+    private boolean mayOnlyRead() {
+        return directory == null && !Files.isWritable(path);
+    }
+
+    private static List<String> sorted(List<String> names) {
+        return names.stream().sorted().toList();
+    }
+
     private List<String> locks(String prefix) {
         try {
-            return directory(ALL_LOCKS).locks(prefix).stream().sorted().toList();
+            if (mayOnlyRead()) {
+                return sorted(reader.locks(prefix));
+            }
+            // Who only looks shall not make what only locks need.
+            return directory == null && !reader.hasLocks()
+                    ? List.of()
+                    : sorted(directory(ALL_LOCKS).locks(prefix));
         } catch (IOException e) {
             throw unavailable(ALL_LOCKS, e);
         }
@@ -389,7 +414,16 @@ public final class FileStore implements DowngradingStore, AdministeredStore, Tok
     }
 
     private StoreUnavailableException unavailable(String name, IOException e) {
-        String what = e instanceof AccessDeniedException ? "no permission to use " + e.getMessage() : e.toString();
+        String what;
+        if (e instanceof AccessDeniedException) {
+            what = "no permission to use " + e.getMessage();
+        } else if (e instanceof FileAlreadyExistsException) {
+            what = e.getMessage() + " is not a directory";
+        } else if (e instanceof NoSuchFileException) {
+            what = e.getMessage() + " cannot be made or is gone";
+        } else {
+            what = e.getMessage() == null ? e.toString() : e.getMessage();
+        }
         return new StoreUnavailableException(name, "the lock directory " + path + " cannot be used: " + what, e);
     }
 }

@@ -36,20 +36,21 @@ public final class FileStoreProvider implements StoreProvider {
     /** Without a path it is {@code $XDG_STATE_HOME/holdfast}, else {@code ~/.local/state/holdfast}. */
     static Path directory(String path, UnaryOperator<String> environment, Path home) {
         try {
+            // As shells do; the JVM asks the user database instead.
+            Path ownHome = absolute("HOME", environment).orElse(home);
             if (path.isEmpty()) {
-                return stateHome(environment, home).resolve("holdfast");
+                return absolute("XDG_STATE_HOME", environment)
+                        .orElse(ownHome.resolve(".local").resolve("state"))
+                        .resolve("holdfast");
             }
-            return path.startsWith("~/") ? home.resolve(path.substring(2)) : Path.of(path);
+            return path.startsWith("~/") ? ownHome.resolve(path.substring(2)) : Path.of(path);
         } catch (InvalidPathException e) {
             throw new IllegalArgumentException("'" + path + "' is not the path of a directory", e);
         }
     }
 
-    private static Path stateHome(UnaryOperator<String> environment, Path home) {
-        // A relative one is invalid and to be ignored, says the XDG specification.
-        return Optional.ofNullable(environment.apply("XDG_STATE_HOME"))
-                .map(Path::of)
-                .filter(Path::isAbsolute)
-                .orElse(home.resolve(".local").resolve("state"));
+    /** A relative one is invalid and to be ignored, says the XDG specification. */
+    private static Optional<Path> absolute(String variable, UnaryOperator<String> environment) {
+        return Optional.ofNullable(environment.apply(variable)).map(Path::of).filter(Path::isAbsolute);
     }
 }

@@ -180,7 +180,7 @@ final class ProofOfLife {
         }
     }
 
-    private static Path file(Path directory, String id) {
+    static Path file(Path directory, String id) {
         return directory.resolve(PREFIX + id);
     }
 

@@ -162,7 +162,9 @@ final class Table {
                 waiters.add(new LockView.Waiter(origin, entry.demand(), since));
             } else {
                 Optional<Duration> left = Optional.of(Duration.ofNanos(entry.expiresNanos() - nowNanos));
-                holders.add(new LockView.Holder(origin, entry.demand(), Optional.of(entry.token()), since, left));
+                LockView.Holder holder =
+                        new LockView.Holder(origin, entry.demand(), Optional.of(entry.token()), since, left);
+                holders.add(entry.state() == Entry.State.LINGERING ? holder.lingering() : holder);
             }
         }
         return new LockView(lock, holders, waiters);

@@ -148,7 +148,9 @@ final class MemoryQueue {
                 waiters.add(new LockView.Waiter(origin, entry.demand, since));
             } else {
                 Optional<Duration> left = Optional.of(Duration.ofNanos(entry.expiresNanos - now));
-                holders.add(new LockView.Holder(origin, entry.demand, Optional.of(entry.token), since, left));
+                LockView.Holder holder =
+                        new LockView.Holder(origin, entry.demand, Optional.of(entry.token), since, left);
+                holders.add(entry.state == State.LINGERING ? holder.lingering() : holder);
             }
         }
         return new LockView(name, holders, waiters);

@@ -7,6 +7,7 @@ import io.holdfast.Waiting;
 import io.holdfast.quorum.NodeAnswers.NodeAnswer;
 import io.holdfast.spi.AdministeredStore;
 import io.holdfast.spi.Deadline;
+import io.holdfast.spi.DurationText;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.Refusal;
 import io.holdfast.spi.ReleaseAnswer;
@@ -100,7 +101,8 @@ public final class QuorumStore implements TokenRaisingStore, AdministeredStore {
         /** How long one node may take to answer. Default a 200th of the ttl, at least 20 ms; keep it far below the ttl. */
         public Factory withNodeTimeout(Duration timeout) {
             if (timeout.isNegative() || timeout.isZero()) {
-                throw new IllegalArgumentException("the node timeout must be positive, not " + timeout);
+                throw new IllegalArgumentException(
+                        "the node timeout must be positive, not " + DurationText.of(timeout));
             }
             return new Factory(stores, Optional.of(timeout));
         }

@@ -21,7 +21,7 @@ final class QuorumViews {
     static LockView combine(String name, int majority, List<LockView> views) {
         Map<Object, List<LockView.Holder>> same = views.stream()
                 .flatMap(view -> view.holders().stream())
-                .collect(Collectors.groupingBy(holder -> List.of(holder.origin(), holder.demand())));
+                .collect(Collectors.groupingBy(holder -> List.of(holder.origin(), holder.demand(), holder.standing())));
         List<LockView.Holder> holders = same.values().stream()
                 .filter(group -> group.size() >= majority)
                 .map(QuorumViews::combine)
@@ -37,6 +37,7 @@ final class QuorumViews {
                 one.demand(),
                 group.stream().flatMap(holder -> holder.token().stream()).max(Long::compare),
                 group.stream().flatMap(holder -> holder.since().stream()).max(Instant::compareTo),
-                group.stream().flatMap(holder -> holder.timeLeft().stream()).min(Duration::compareTo));
+                group.stream().flatMap(holder -> holder.timeLeft().stream()).min(Duration::compareTo),
+                one.standing());
     }
 }

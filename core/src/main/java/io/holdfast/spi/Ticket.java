@@ -69,6 +69,9 @@ public final class Ticket {
         /** Its place in the queue or its grant was kept, and the deadline may have moved on. */
         default void kept() {}
 
+        /** It is shared now. */
+        default void downgraded() {}
+
         /** The store could not be asked to keep it; it goes on until its deadline. */
         default void failing(LockException cause) {}
 
@@ -252,6 +255,7 @@ public final class Ticket {
     /** The exclusive grant goes on as a shared one of the same owner and token. */
     public void downgraded() {
         standing.updateAndGet(was -> was.withDemand(Demand.shared()));
+        listener.downgraded();
     }
 
     // What the engine asks, and stores may.

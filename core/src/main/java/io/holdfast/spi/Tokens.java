@@ -44,7 +44,8 @@ public final class Tokens {
                 holder.demand(),
                 holder.token().map(token -> ofUsers(token, 0)),
                 holder.since(),
-                holder.timeLeft());
+                holder.timeLeft(),
+                holder.standing());
     }
 
     /** Whether a store may number a grant so: positive, and below 2^53. */

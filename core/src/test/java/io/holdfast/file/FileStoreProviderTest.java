@@ -45,6 +45,14 @@ class FileStoreProviderTest {
     }
 
     @Test
+    void homeIsWhatTheEnvironmentSaysItIs() {
+        assertThat(directory("", Map.of("HOME", "/other"))).isEqualTo(Path.of("/other/.local/state/holdfast"));
+        assertThat(directory("~/locks", Map.of("HOME", "/other"))).isEqualTo(Path.of("/other/locks"));
+        assertThat(directory("~/locks", Map.of("HOME", ""))).isEqualTo(Path.of("/home/me/locks"));
+        assertThat(directory("~/locks", Map.of("HOME", "relative"))).isEqualTo(Path.of("/home/me/locks"));
+    }
+
+    @Test
     void aPathMayBeRelativeOrAtHome() {
         assertThat(directory("locks", Map.of())).isEqualTo(Path.of("locks"));
         assertThat(directory("~/locks", Map.of())).isEqualTo(Path.of("/home/me/locks"));

@@ -5,16 +5,13 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.holdfast.Demand;
 import io.holdfast.LockView;
 import io.holdfast.ManualTime;
-import io.holdfast.spi.Answer;
 import io.holdfast.spi.Deadline;
-import io.holdfast.spi.Grant;
+import io.holdfast.spi.LockStore;
+import io.holdfast.spi.LockStore.Mode;
 import io.holdfast.spi.OwnerId;
-import io.holdfast.spi.QueueingStore;
-import io.holdfast.spi.RenewalRequest;
-import io.holdfast.spi.Request;
 import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.Ticket;
-import io.holdfast.spi.TicketListener;
+import io.holdfast.spi.Validity;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -25,17 +22,10 @@ import org.junit.jupiter.api.Test;
 class MemoryStoreTest {
 
     private static final Duration TTL = Duration.ofSeconds(10);
-    private static final TicketListener SILENT = new TicketListener() {
-        @Override
-        public void granted(Grant grant) {}
-
-        @Override
-        public void lost(String reason) {}
-    };
 
     private final List<Runnable> alarms = new ArrayList<>();
     private final ManualTime time = new ManualTime();
-    private final QueueingStore store = (QueueingStore) MemoryStore.unnamed()
+    private final LockStore store = MemoryStore.unnamed()
             .open(new StoreContext(
                     "client",
                     "client",
@@ -44,20 +34,17 @@ class MemoryStoreTest {
                         alarms.add(task);
                         return () -> {};
                     },
-                    Runnable::run,
-                    (owner, reason, detail) -> {}));
+                    Runnable::run));
     private final Deadline deadline = Deadline.after(time, TTL);
 
     @Test
     @DisplayName("P8 waiters that come and go leave no alarms behind while another waits")
     void waitersThatComeAndGoLeaveNoAlarmsBehindWhileAnotherWaits() {
-        store.attempt(request(1, Duration.ofDays(1)), deadline);
-        store.enqueue(request(2, Duration.ofHours(1)), SILENT, deadline);
+        ask(1, Duration.ofDays(1));
+        ask(2, Duration.ofHours(1));
 
         for (int i = 0; i < 1000; i++) {
-            Request passing = request(10 + i, TTL);
-            store.enqueue(passing, SILENT, deadline);
-            store.withdraw(passing, deadline);
+            withdraw(ask(10 + i, TTL));
         }
         ring();
 
@@ -67,46 +54,33 @@ class MemoryStoreTest {
     @Test
     @DisplayName("P8 the alarm goes with the last waiter, and the next waiter sets a new one")
     void alarmGoesWithTheLastWaiterAndTheNextWaiterSetsANewOne() {
-        Request first = request(2, TTL);
-        store.attempt(request(1, Duration.ofDays(1)), deadline);
-        store.enqueue(first, SILENT, deadline);
-        store.withdraw(first, deadline);
+        ask(1, Duration.ofDays(1));
+        withdraw(ask(2, TTL));
 
         ring();
         assertThat(alarms).isEmpty();
 
-        store.enqueue(request(3, TTL), SILENT, deadline);
+        ask(3, TTL);
         assertThat(alarms).hasSize(1);
     }
 
     @Test
     @DisplayName("P1 a pushed grant lasts as long as its base says though the release looked at the clock before")
     void pushedGrantLastsAsLongAsItsBaseSaysThoughTheReleaseLookedAtTheClockBefore() {
-        Grant held = ((Answer.Granted) store.attempt(request(1, Duration.ofDays(1)), deadline)).grant();
-        List<Grant> pushed = new ArrayList<>();
-        Ticket ticket = ((Answer.Queued) store.enqueue(request(2, TTL), pushesTo(pushed), deadline)).ticket();
+        Ticket held = ask(1, Duration.ofDays(1));
+        Ticket waiting = ask(2, TTL);
 
         Duration heartbeat = TTL.dividedBy(2);
         time.advance(heartbeat);
-        store.renew(List.of(new RenewalRequest(ticket, TTL)), deadline);
+        store.renew(List.of(waiting), deadline);
         time.advance(heartbeat.negated());
+        held.end();
         store.release(held, Duration.ZERO, deadline);
+        assertThat(waiting.isValid()).isTrue();
 
-        long promised = pushed.get(0).baseNanos() + pushed.get(0).ttl().toNanos();
+        long promised = waiting.baseNanos() + waiting.givenTtl().toNanos();
         time.advance(Duration.ofNanos(promised - time.nanoTime() - 1));
         assertThat(store.view("orders", deadline).isHeld()).isTrue();
-    }
-
-    private static TicketListener pushesTo(List<Grant> grants) {
-        return new TicketListener() {
-            @Override
-            public void granted(Grant grant) {
-                grants.add(grant);
-            }
-
-            @Override
-            public void lost(String reason) {}
-        };
     }
 
     private void ring() {
@@ -115,12 +89,21 @@ class MemoryStoreTest {
         due.forEach(Runnable::run);
     }
 
-    private static Request request(long number, Duration ttl) {
-        return new Request(
+    private Ticket ask(long number, Duration ttl) {
+        Ticket ticket = new Ticket(
                 "orders",
                 new OwnerId("client", number),
                 Demand.exclusive(),
                 ttl,
-                new LockView.Origin("client", "host", 1, "main"));
+                new LockView.Origin("client", "host", 1, "main"),
+                new Validity(time, Duration.ZERO),
+                new Ticket.Listener() {});
+        assertThat(store.request(ticket, Mode.QUEUE, deadline)).isEmpty();
+        return ticket;
+    }
+
+    private void withdraw(Ticket ticket) {
+        ticket.end();
+        store.withdraw(ticket, deadline);
     }
 }

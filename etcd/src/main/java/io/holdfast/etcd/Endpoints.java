@@ -36,13 +36,20 @@ final class Endpoints implements AutoCloseable {
     /** A member as it is in use. */
     static final class Member {
         private final int index;
+        private final String address;
         private final Channel channel;
         private final @Nullable ManagedChannel owned;
 
-        private Member(int index, Channel channel, @Nullable ManagedChannel owned) {
+        private Member(int index, String address, Channel channel, @Nullable ManagedChannel owned) {
             this.index = index;
+            this.address = address;
             this.channel = channel;
             this.owned = owned;
+        }
+
+        /** For people. */
+        String address() {
+            return address;
         }
 
         Channel channel() {
@@ -105,7 +112,7 @@ final class Endpoints implements AutoCloseable {
 
     private Member connect(int index) {
         if (given != null) {
-            return new Member(index, ClientInterceptors.intercept(given, headers), null);
+            return new Member(index, given.authority(), ClientInterceptors.intercept(given, headers), null);
         }
         HostPort host = settings.hosts().get(index);
         NettyChannelBuilder builder = NettyChannelBuilder.forAddress(host.host(), host.portOr(EtcdSettings.PORT))
@@ -124,7 +131,8 @@ final class Endpoints implements AutoCloseable {
             builder.usePlaintext();
         }
         ManagedChannel channel = builder.build();
-        return new Member(index, ClientInterceptors.intercept(channel, headers), channel);
+        String address = host.host() + ":" + host.portOr(EtcdSettings.PORT);
+        return new Member(index, address, ClientInterceptors.intercept(channel, headers), channel);
     }
 
     private static void encrypt(NettyChannelBuilder builder, EtcdSettings.Tls tls) {

@@ -186,7 +186,7 @@ final class EtcdClient implements AutoCloseable {
 
             @Override
             public void onError(Throwable error) {
-                RpcFailure failure = RpcFailure.of(Status.fromThrowable(error), mark.sent);
+                RpcFailure failure = RpcFailure.of(Status.fromThrowable(error), mark.sent, member.address());
                 boolean impatient = failure.isTimeout() && System.nanoTime() - startedNanos < SILENCE_NANOS;
                 if (failure.isOfMember() && !impatient) {
                     endpoints.leave(member);

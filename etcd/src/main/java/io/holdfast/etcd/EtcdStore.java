@@ -293,7 +293,7 @@ final class EtcdStore implements QueueingStore, DowngradingStore, AdministeredSt
         Session own = sessions.openLingering(linger.plusSeconds(1), deadline);
         TxnRequest txn = TxnRequest.newBuilder()
                 .addCompare(Txns.createdAt(place.key(), place.revision()))
-                .addSuccess(Txns.put(place.key(), place.note().toValue(), own.lease()))
+                .addSuccess(Txns.put(place.key(), place.note().lingering().toValue(), own.lease()))
                 .build();
         boolean maybeOurs = true;
         try {

@@ -122,7 +122,8 @@ final class LineViews {
                         ticket.getCreateRevision() * LOCAL_TOKENS,
                         // It was written when its client queued, and etcd does not say when it became the first.
                         Optional.empty(),
-                        timeLeft(ticket.getLease(), leases, deadline)));
+                        timeLeft(ticket.getLease(), leases, deadline),
+                        note.standing()));
             } else {
                 waiters.add(new Waiter(note.origin(), note.demand(), note.since()));
             }

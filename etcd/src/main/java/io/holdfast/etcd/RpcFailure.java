@@ -27,10 +27,8 @@ final class RpcFailure extends RuntimeException {
     private final Status.Code code;
     private final String description;
 
-    RpcFailure(Fate fate, Status status) {
-        super(
-                status.getCode() + (status.getDescription() == null ? "" : ": " + status.getDescription()),
-                status.getCause());
+    private RpcFailure(Fate fate, Status status, String message) {
+        super(message, status.getCause());
         this.fate = fate;
         this.code = status.getCode();
         this.description = status.getDescription() == null ? "" : status.getDescription();
@@ -45,7 +43,20 @@ final class RpcFailure extends RuntimeException {
     }
 
     static RpcFailure of(Status status, boolean sent) {
-        return new RpcFailure(sent && !isRefusal(status) ? Fate.UNKNOWN : Fate.NOT_APPLIED, status);
+        return new RpcFailure(fate(status, sent), status, said(status));
+    }
+
+    /** A call to that member, of which people want to know more. */
+    static RpcFailure of(Status status, boolean sent, String member) {
+        return new RpcFailure(fate(status, sent), status, RpcFailureText.of(status, member));
+    }
+
+    private static Fate fate(Status status, boolean sent) {
+        return sent && !isRefusal(status) ? Fate.UNKNOWN : Fate.NOT_APPLIED;
+    }
+
+    private static String said(Status status) {
+        return status.getDescription() == null ? status.getCode().toString() : status.getDescription();
     }
 
     boolean isNotApplied() {
@@ -79,8 +90,8 @@ final class RpcFailure extends RuntimeException {
 
     LockException about(String lockName) {
         return fate == Fate.NOT_APPLIED
-                ? new StoreUnavailableException(lockName, "etcd: " + advice(), this)
-                : new UnknownOutcomeException(lockName, "etcd: " + getMessage(), this);
+                ? new StoreUnavailableException(lockName, advice(), this)
+                : new UnknownOutcomeException(lockName, getMessage(), this);
     }
 
     private String advice() {

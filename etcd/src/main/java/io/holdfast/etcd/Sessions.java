@@ -16,6 +16,7 @@ import io.holdfast.etcd.internal.wire.LeaseTimeToLiveResponse;
 import io.holdfast.etcd.internal.wire.PutRequest;
 import io.holdfast.etcd.internal.wire.TxnRequest;
 import io.holdfast.spi.Deadline;
+import io.holdfast.spi.DurationText;
 import io.holdfast.spi.OwnerId;
 import io.holdfast.spi.StoreContext;
 import java.lang.System.Logger;
@@ -379,7 +380,9 @@ final class Sessions implements AutoCloseable {
     private void requireTtl(Session session, String lockName, Duration ttl) {
         if (session.kind() == Session.Kind.GIVEN && ttl.compareTo(session.ttl()) > 0) {
             throw new UnsupportedLockException(
-                    lockName, "its ttl of " + ttl + " is longer than that of the given lease, " + session.ttl());
+                    lockName,
+                    "its ttl of " + DurationText.of(ttl) + " is longer than that of the given lease, "
+                            + DurationText.of(session.ttl()));
         }
     }
 

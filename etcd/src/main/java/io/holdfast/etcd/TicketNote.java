@@ -3,6 +3,7 @@ package io.holdfast.etcd;
 import com.google.protobuf.ByteString;
 import io.holdfast.Demand;
 import io.holdfast.LockView.Origin;
+import io.holdfast.LockView.Standing;
 import java.net.URLDecoder;
 import java.net.URLEncoder;
 import java.nio.charset.StandardCharsets;
@@ -19,8 +20,13 @@ import java.util.Optional;
  * @param owner the acquisition, in text form; empty for foreign tickets
  * @param origin where it comes from, for people
  * @param since when it was written, by its client's clock, for people
+ * @param standing whether its holder has released it, for people
  */
-record TicketNote(Demand demand, String owner, Optional<Origin> origin, Optional<Instant> since) {
+record TicketNote(Demand demand, String owner, Optional<Origin> origin, Optional<Instant> since, Standing standing) {
+
+    TicketNote(Demand demand, String owner, Optional<Origin> origin, Optional<Instant> since) {
+        this(demand, owner, origin, since, Standing.HELD);
+    }
 
     private static final String HEAD = "holdfast 1";
     private static final TicketNote FOREIGN =
@@ -30,6 +36,9 @@ record TicketNote(Demand demand, String owner, Optional<Origin> origin, Optional
         StringBuilder text = new StringBuilder(HEAD);
         line(text, "demand", demandText(demand));
         line(text, "owner", owner);
+        if (standing == Standing.LINGERING) {
+            line(text, "released", "true");
+        }
         since.ifPresent(instant -> line(text, "since", instant.toString()));
         origin.ifPresent(from -> {
             line(text, "client", from.client());
@@ -65,7 +74,8 @@ record TicketNote(Demand demand, String owner, Optional<Origin> origin, Optional
                     demand(lines.getOrDefault("demand", "")),
                     lines.getOrDefault("owner", ""),
                     origin,
-                    Optional.ofNullable(lines.get("since")).map(Instant::parse));
+                    Optional.ofNullable(lines.get("since")).map(Instant::parse),
+                    lines.containsKey("released") ? Standing.LINGERING : Standing.HELD);
         } catch (RuntimeException e) {
             // Whatever it is, it stands in line: the strictest reading is the safe one.
             return FOREIGN;
@@ -73,7 +83,11 @@ record TicketNote(Demand demand, String owner, Optional<Origin> origin, Optional
     }
 
     TicketNote withDemand(Demand newDemand) {
-        return new TicketNote(newDemand, owner, origin, since);
+        return new TicketNote(newDemand, owner, origin, since, standing);
+    }
+
+    TicketNote lingering() {
+        return new TicketNote(demand, owner, origin, since, Standing.LINGERING);
     }
 
     private static String demandText(Demand demand) {

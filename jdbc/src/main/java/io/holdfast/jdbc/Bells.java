@@ -1,7 +1,7 @@
 package io.holdfast.jdbc;
 
 import io.holdfast.Demand;
-import io.holdfast.spi.RingingStore.Bell;
+import io.holdfast.spi.HintingStore.Hints;
 import io.holdfast.spi.TimeSource;
 import java.time.Duration;
 import java.util.Map;
@@ -91,7 +91,7 @@ final class Bells {
         this.giveUp = giveUp;
     }
 
-    Bell listen(String name, Demand demand, Runnable call) {
+    Hints listen(String name, Demand demand, Runnable call) {
         Ring own = new Ring(demand, call);
         waits.compute(name, (key, wait) -> {
             Wait joined = wait == null ? new Wait() : wait;

@@ -3,6 +3,7 @@ package io.holdfast.jdbc;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import io.holdfast.spi.Deadline;
+import io.holdfast.spi.StoreUri;
 import io.holdfast.spi.TimeSource;
 import java.sql.Connection;
 import java.sql.DriverManager;
@@ -125,7 +126,8 @@ final class Connections implements AutoCloseable {
         config.setMaximumPoolSize(sizes.requests() + 1 + sizes.batons());
         config.setMinimumIdle(1);
         config.setIdleTimeout(Duration.ofSeconds(30).toMillis());
-        config.setConnectionTimeout(Duration.ofSeconds(5).toMillis());
+        // Within the time of most requests, so that what the driver said is still told.
+        config.setConnectionTimeout(Duration.ofSeconds(4).toMillis());
         config.setValidationTimeout(Duration.ofMillis(500).toMillis());
         config.setInitializationFailTimeout(-1);
         config.setAutoCommit(true);
@@ -279,11 +281,18 @@ final class Connections implements AutoCloseable {
             return await(coming, deadline);
         } catch (TimeoutException e) {
             abandon(coming);
-            throw new SQLTransientConnectionException("no connection within the time allowed", e);
+            throw new SQLTransientConnectionException("no connection to " + where() + " within the time allowed", e);
         } catch (InterruptedException e) {
             abandon(coming);
             throw e;
         }
+    }
+
+    /** For people, without credentials. */
+    private String where() {
+        return ownPool == null
+                ? "the given data source"
+                : StoreUri.parse(ownPool.getJdbcUrl()).toString();
     }
 
     /** Whoever loses the race cleans up: a connection that comes late goes straight back. */
@@ -321,6 +330,14 @@ final class Connections implements AutoCloseable {
             }
             return coming.get(deadline.remainingNanos(), TimeUnit.NANOSECONDS);
         } catch (ExecutionException e) {
+            if (ownPool != null && e.getCause() instanceof SQLTransientConnectionException late) {
+                // The pool speaks of itself; what its last try met is the cause.
+                String why = late.getCause() == null
+                        ? "it does not answer"
+                        : String.valueOf(late.getCause().getMessage());
+                throw new SQLTransientConnectionException(
+                        "no connection to " + where() + ": " + why.strip().replaceFirst("\\.+$", ""), late);
+            }
             if (e.getCause() instanceof SQLException cause) {
                 throw cause;
             }

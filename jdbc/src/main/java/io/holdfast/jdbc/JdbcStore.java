@@ -122,7 +122,7 @@ public final class JdbcStore implements StoreFactory {
     public LockStore open(StoreContext context) {
         String threadName = "holdfast-" + context.clientName() + "-sql";
         Connections opened = source.apply(new Opening(context, sizes, threadName));
-        StoreTraits traits = StoreTraits.of(description).withPoll(POLL);
+        StoreTraits traits = StoreTraits.of(description).withoutQueue().withPoll(POLL);
         return new RowStore(
                 traits,
                 context,

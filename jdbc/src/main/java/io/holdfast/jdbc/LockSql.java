@@ -1,8 +1,8 @@
 package io.holdfast.jdbc;
 
 import io.holdfast.Demand;
-import io.holdfast.spi.Grant;
-import io.holdfast.spi.Request;
+import io.holdfast.spi.Ticket;
+import io.holdfast.spi.support.OriginText;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -224,11 +224,14 @@ final class LockSql {
         String view = """
                 SELECT l.name, l.kind, l.owner, l.token, l.acquired_at, l.expires_at, l.origin,
                     h.owner, h.permits, h.total, h.token, h.acquired_at, h.expires_at, h.origin, clock.micros
-                FROM (SELECT {now} AS micros) clock JOIN {lock} l ON l.expires_at > clock.micros
+                FROM (SELECT {now} AS micros) clock JOIN {some} l ON l.expires_at > clock.micros
                 LEFT JOIN {holder} h ON h.name = l.name AND l.kind <> 'exclusive' AND h.expires_at > clock.micros
                 """;
-        viewRow = text(view + "WHERE l.name = ? ORDER BY h.token");
-        viewRows = text(view + "WHERE l.name >= ? AND LEFT(l.name, {length}) = ? ORDER BY l.name, h.token");
+        String page = """
+                (SELECT name, kind, owner, token, acquired_at, expires_at, origin FROM {lock}
+                WHERE name >= ? AND LEFT(name, {length}) = ? AND name > ? AND expires_at > {now} ORDER BY name LIMIT ?)""";
+        viewRow = text(view.replace("{some}", "{lock}") + "WHERE l.name = ? ORDER BY h.token");
+        viewRows = text(view.replace("{some}", page) + "ORDER BY l.name, h.token");
     }
 
     /**
@@ -258,34 +261,34 @@ final class LockSql {
      * @param client in whose place in line, which is used up
      * @param baseNanos just before
      */
-    Optional<Grant> take(Session session, Request request, String client, long baseNanos) throws SQLException {
+    Optional<Answer.Taken> take(Session session, Ticket ticket, String client, long baseNanos) throws SQLException {
         return granted(
                 session,
-                request,
+                ticket,
                 baseNanos,
                 take,
-                request.owner().toString(),
-                micros(request.ttl()),
-                Origins.write(request.origin()),
+                ticket.owner().toString(),
+                micros(ticket.ttl()),
+                OriginText.write(ticket.origin()),
                 Line.who(client, Kind.EXCLUSIVE),
-                name(request.name()),
+                name(ticket.name()),
                 Line.who(client, Kind.EXCLUSIVE));
     }
 
     /** The same in the place of the relay, which is kept. */
-    Optional<Grant> takeInRelay(Session session, Request request, long baseNanos) throws SQLException {
+    Optional<Answer.Taken> takeInRelay(Session session, Ticket ticket, long baseNanos) throws SQLException {
         String relay = Line.who(Line.RELAY, Kind.EXCLUSIVE);
         return granted(
                 session,
-                request,
+                ticket,
                 baseNanos,
                 takeInRelay,
-                request.owner().toString(),
-                micros(request.ttl()),
-                Origins.write(request.origin()),
+                ticket.owner().toString(),
+                micros(ticket.ttl()),
+                OriginText.write(ticket.origin()),
                 relay,
                 relay,
-                name(request.name()),
+                name(ticket.name()),
                 relay);
     }
 
@@ -295,62 +298,62 @@ final class LockSql {
     }
 
     /** Stands in line for a lock that others hold or wait for, and returns how it looks now; empty if that was not to be done. */
-    Optional<Sight> stand(Session session, Request request, String client) throws SQLException {
+    Optional<Sight> stand(Session session, Ticket ticket, String client) throws SQLException {
         String who = Line.who(client, Kind.EXCLUSIVE);
-        Object[] values = {who, name(request.name()), who};
+        Object[] values = {who, name(ticket.name()), who};
         if (dialect == Dialect.POSTGRESQL) {
             return session.updateReturning(stand, Sight::read, values).stream().findFirst();
         }
-        return session.update(stand, values) == 1 ? Sight.of(session, this, request.name()) : Optional.empty();
+        return session.update(stand, values) == 1 ? Sight.of(session, this, ticket.name()) : Optional.empty();
     }
 
     /** Keeps the client's place in line where it is; false if it has none. */
-    boolean keepPlace(Session session, Request request, String client) throws SQLException {
+    boolean keepPlace(Session session, Ticket ticket, String client) throws SQLException {
         String who = Line.who(client, Kind.EXCLUSIVE);
-        return session.update(keepPlace, who, who, who, name(request.name()), who) == 1;
+        return session.update(keepPlace, who, who, who, name(ticket.name()), who) == 1;
     }
 
     /** Clears away the first place in line, if it still is the one that was seen. */
-    void dropFirst(Session session, Request request, Sight seen) throws SQLException {
-        session.update(dropFirst, name(request.name()), seen.line().substring(0, Line.PLACE_LENGTH));
+    void dropFirst(Session session, Ticket ticket, Sight seen) throws SQLException {
+        session.update(dropFirst, name(ticket.name()), seen.line().substring(0, Line.PLACE_LENGTH));
     }
 
     /** Adds the row of a lock never used before, taken at once; empty if somebody else was faster. */
-    Optional<Grant> createTaken(Session session, Request request, long baseNanos) throws SQLException {
+    Optional<Answer.Taken> createTaken(Session session, Ticket ticket, long baseNanos) throws SQLException {
         return granted(
                 session,
-                request,
+                ticket,
                 baseNanos,
                 createTaken,
-                name(request.name()),
-                request.owner().toString(),
-                micros(request.ttl()),
-                Origins.write(request.origin()));
+                name(ticket.name()),
+                ticket.owner().toString(),
+                micros(ticket.ttl()),
+                OriginText.write(ticket.origin()));
     }
 
     /** Runs a statement that mints a token, if it does anything. */
-    private Optional<Grant> granted(Session session, Request request, long baseNanos, String sql, Object... values)
+    private Optional<Answer.Taken> granted(Session session, Ticket ticket, long baseNanos, String sql, Object... values)
             throws SQLException {
         Optional<Long> token = dialect == Dialect.MYSQL
                 ? session.updateReturningInsertId(sql, values)
                 : session.updateReturning(sql, row -> row.getLong(1), values).stream()
                         .findFirst();
-        return token.map(minted -> new Grant(request, minted, request.ttl(), baseNanos));
+        return token.map(minted -> new Answer.Taken(minted, baseNanos));
     }
 
     /** Ends an exclusive grant; whether its owner still had it. */
-    boolean release(Session session, Request request, Duration linger) throws SQLException {
-        return release(release, session, request, linger);
+    boolean release(Session session, Ticket ticket, Duration linger) throws SQLException {
+        return release(release, session, ticket, linger);
     }
 
     /** The same for one that has the baton, who tells the relay by passing it on. */
-    boolean releaseWithBaton(Session session, Request request, Duration linger) throws SQLException {
-        return release(releaseWithBaton, session, request, linger);
+    boolean releaseWithBaton(Session session, Ticket ticket, Duration linger) throws SQLException {
+        return release(releaseWithBaton, session, ticket, linger);
     }
 
-    private boolean release(String sql, Session session, Request request, Duration linger) throws SQLException {
+    private boolean release(String sql, Session session, Ticket ticket, Duration linger) throws SQLException {
         long stays = micros(linger);
-        Object[] values = {stays, stays, name(request.name()), request.owner().toString()};
+        Object[] values = {stays, stays, name(ticket.name()), ticket.owner().toString()};
         return dialect == Dialect.MYSQL
                 ? session.update(sql, values) == 1
                 : !session.updateReturning(sql, row -> true, values).isEmpty();

@@ -1,11 +1,10 @@
 package io.holdfast.jdbc;
 
 import io.holdfast.Demand;
-import io.holdfast.LeaseLostException;
 import io.holdfast.jdbc.LockSql.Kind;
-import io.holdfast.spi.Grant;
 import io.holdfast.spi.ReleaseAnswer;
-import io.holdfast.spi.Request;
+import io.holdfast.spi.Ticket;
+import io.holdfast.spi.support.OriginText;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
@@ -94,43 +93,43 @@ final class LockedRow {
     }
 
     /** Grants a request if it may hold the lock beside those who do now and it is its client's turn. */
-    Optional<Grant> grant(Request request, long baseNanos) throws SQLException {
-        Kind kind = Kind.of(request.demand());
+    Optional<Answer.Taken> grant(Ticket ticket, long baseNanos) throws SQLException {
+        Kind kind = Kind.of(ticket.demand());
         boolean held = row.expiresAt() > now;
-        boolean compatible = !held || (row.kind() == kind && kind != Kind.EXCLUSIVE && fits(request.demand()));
-        if (!compatible || !line.admits(request.owner().client(), kind)) {
+        boolean compatible = !held || (row.kind() == kind && kind != Kind.EXCLUSIVE && fits(ticket.demand()));
+        if (!compatible || !line.admits(ticket.owner().client(), kind)) {
             return Optional.empty();
         }
         long token = Math.max(row.token() + 1, now);
-        long expiresAt = now + LockSql.micros(request.ttl());
+        long expiresAt = now + LockSql.micros(ticket.ttl());
         if (kind == Kind.EXCLUSIVE) {
-            takeAlone(request, token, expiresAt);
+            takeAlone(ticket, token, expiresAt);
         } else {
-            join(request, kind, token, expiresAt);
+            join(ticket, kind, token, expiresAt);
         }
-        return Optional.of(new Grant(request, token, request.ttl(), baseNanos));
+        return Optional.of(new Answer.Taken(token, baseNanos));
     }
 
-    private void takeAlone(Request request, long token, long expiresAt) throws SQLException {
-        Line rest = line.without(request.owner().client(), Kind.EXCLUSIVE);
+    private void takeAlone(Ticket ticket, long token, long expiresAt) throws SQLException {
+        Line rest = line.without(ticket.owner().client(), Kind.EXCLUSIVE);
         session.update(
                 sql.takeLocked,
-                request.owner().toString(),
+                ticket.owner().toString(),
                 token,
                 now,
                 expiresAt,
                 rest.text(),
                 rest.until(),
-                Origins.write(request.origin()),
+                OriginText.write(ticket.origin()),
                 sql.name(name));
     }
 
-    private void join(Request request, Kind kind, long token, long expiresAt) throws SQLException {
+    private void join(Ticket ticket, Kind kind, long token, long expiresAt) throws SQLException {
         if (everyone.size() > members.size()) {
             // Of a crowd that is over all are dead, whatever their time says.
             session.update(sql.removeExpiredMembers, sql.name(name), members.isEmpty() ? Long.MAX_VALUE : now);
         }
-        Line rest = line.without(request.owner().client(), kind);
+        Line rest = line.without(ticket.owner().client(), kind);
         session.update(
                 sql.setCrowd,
                 kind.text,
@@ -140,26 +139,26 @@ final class LockedRow {
                 rest.text(),
                 rest.until(),
                 sql.name(name));
-        int permits = request.demand() instanceof Demand.Permits some ? some.count() : 1;
-        int total = request.demand() instanceof Demand.Permits some ? some.total() : 0;
-        addMember(request, permits, total, token, expiresAt);
+        int permits = ticket.demand() instanceof Demand.Permits some ? some.count() : 1;
+        int total = ticket.demand() instanceof Demand.Permits some ? some.total() : 0;
+        addMember(ticket, permits, total, token, expiresAt);
         if (kind == Kind.SHARED && rest.startsWith(Kind.SHARED)) {
             // A release tells the first only: readers right behind it may come in too.
             sql.tell(session, rest.next(), name);
         }
     }
 
-    private void addMember(Request request, int permits, int total, long token, long expiresAt) throws SQLException {
+    private void addMember(Ticket ticket, int permits, int total, long token, long expiresAt) throws SQLException {
         session.update(
                 sql.addMember,
                 sql.name(name),
-                request.owner().toString(),
+                ticket.owner().toString(),
                 permits,
                 total,
                 token,
                 now,
                 expiresAt,
-                Origins.write(request.origin()));
+                OriginText.write(ticket.origin()));
     }
 
     private boolean fits(Demand demand) {
@@ -203,8 +202,8 @@ final class LockedRow {
     }
 
     /** A member leaves, or stays as nobody for a while. */
-    ReleaseAnswer leave(Request request, Duration linger) throws SQLException {
-        String owner = request.owner().toString();
+    ReleaseAnswer leave(Ticket ticket, Duration linger) throws SQLException {
+        String owner = ticket.owner().toString();
         boolean there = members.stream().anyMatch(member -> member.owner().equals(owner));
         if (!there) {
             return ReleaseAnswer.NOT_HELD;
@@ -224,22 +223,20 @@ final class LockedRow {
         return ReleaseAnswer.RELEASED;
     }
 
-    /** Turns the exclusive holder into the first member. */
-    Grant downgrade(Grant exclusive) throws SQLException {
-        Request before = exclusive.request();
+    /** Turns the exclusive holder into the first member. False if it is not the holder any more. */
+    boolean downgrade(Ticket exclusive) throws SQLException {
         if (row.kind() != Kind.EXCLUSIVE
                 || row.expiresAt() <= now
-                || !before.owner().toString().equals(row.owner())) {
-            throw new LeaseLostException(name, exclusive.token(), "the store no longer has it for this owner");
+                || !exclusive.owner().toString().equals(row.owner())) {
+            return false;
         }
-        Request shared = new Request(name, before.owner(), Demand.shared(), before.ttl(), before.origin());
         session.update(sql.removeMembers, sql.name(name));
         session.update(sql.becomeShared, sql.name(name));
-        addMember(shared, 1, 0, exclusive.token(), row.expiresAt());
+        addMember(exclusive, 1, 0, exclusive.storeToken(), row.expiresAt());
         if (line.startsWith(Kind.SHARED)) {
             sql.tell(session, line.next(), name);
         }
-        return new Grant(shared, exclusive.token(), exclusive.ttl(), exclusive.baseNanos(), exclusive.handle());
+        return true;
     }
 
     /** An administrator ends it for everybody. Returns how many held it. */

@@ -1,11 +1,10 @@
 package io.holdfast.jdbc;
 
 import io.holdfast.jdbc.LockSql.Kind;
-import io.holdfast.spi.Answer;
 import io.holdfast.spi.Deadline;
-import io.holdfast.spi.Grant;
 import io.holdfast.spi.OwnerId;
-import io.holdfast.spi.Request;
+import io.holdfast.spi.Refusal;
+import io.holdfast.spi.Ticket;
 import io.holdfast.spi.TimeSource;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -20,7 +19,7 @@ final class RelayedRequests implements AutoCloseable {
     @FunctionalInterface
     interface Refusals {
         /** @param client in whose name the request stands in line */
-        Answer refused(Sight seen, Request request, String client);
+        Answer refused(Sight seen, Ticket ticket, String client);
     }
 
     /** How long a free lock is left to whoever has its baton, who looks twice as often. */
@@ -42,27 +41,27 @@ final class RelayedRequests implements AutoCloseable {
     }
 
     /** As one who queues for the lock's baton, or should. Empty if the lock is to be asked for in the ordinary way. */
-    Optional<Answer> ask(Request request, boolean patient, Deadline deadline) {
-        String name = request.name();
+    Optional<Answer> ask(Ticket ticket, boolean patient, Deadline deadline) {
+        String name = ticket.name();
         Baton baton = bells.baton(name);
         if (baton == null) {
-            return patient && bells.mayQueue(name) && relay.isRunning(name) && queueForBaton(request)
+            return patient && bells.mayQueue(name) && relay.isRunning(name) && queueForBaton(ticket)
                     ? Optional.of(askAgain(Bells.LONGEST_PAUSE, "others wait for it"))
                     : Optional.empty();
         }
         if (baton.isWaiting()) {
-            return lookBehind(baton, request, deadline);
+            return lookBehind(baton, ticket, deadline);
         }
         if (baton.isOurs()) {
-            return askWith(baton, request, deadline);
+            return askWith(baton, ticket, deadline);
         }
         bells.forget(name, baton);
         return Optional.empty();
     }
 
     /** Whether it now queues. */
-    boolean queueForBaton(Request request) {
-        String name = request.name();
+    boolean queueForBaton(Ticket ticket) {
+        String name = ticket.name();
         Optional<Baton> baton = requests.knownSql()
                 .flatMap(sql -> relay.queue(name, sql.baton(name), () -> bells.ring(name), () -> bells.isSlow(name)));
         boolean queues = baton.isPresent() && bells.queuesFor(name, baton.get());
@@ -73,113 +72,113 @@ final class RelayedRequests implements AutoCloseable {
     }
 
     /** Has the baton: then the lock is free, or its holder took it in some other way. */
-    private Optional<Answer> askWith(Baton baton, Request request, Deadline deadline) {
-        Optional<Answer> answer = requests.runWith(baton, request.name(), deadline, (session, sql) -> {
-            Optional<Answer> taken = takeInRelay(session, sql, request, baton);
+    private Optional<Answer> askWith(Baton baton, Ticket ticket, Deadline deadline) {
+        Optional<Answer> answer = requests.runWith(baton, ticket.name(), deadline, (session, sql) -> {
+            Optional<Answer> taken = takeInRelay(session, sql, ticket, baton);
             if (taken.isPresent()) {
                 return taken;
             }
             baton.mayHaveFollowers();
-            return lookInRelay(session, sql, request).map(seen -> refusals.refused(seen, request, Line.RELAY));
+            return lookInRelay(session, sql, ticket).map(seen -> refusals.refused(seen, ticket, Line.RELAY));
         });
-        if (answer.isPresent() && answer.get() instanceof Answer.Granted) {
-            bells.forget(request.name(), baton);
+        if (answer.isPresent() && answer.get() instanceof Answer.Taken) {
+            bells.forget(ticket.name(), baton);
             baton.isUsed(time.nanoTime());
-            heldBatons.put(request.owner(), baton);
+            heldBatons.put(ticket.owner(), baton);
         }
         return answer;
     }
 
-    private Optional<Answer> takeInRelay(Session session, LockSql sql, Request request, Baton baton)
+    private Optional<Answer> takeInRelay(Session session, LockSql sql, Ticket ticket, Baton baton)
             throws SQLException {
         long baseNanos = time.nanoTime();
         boolean goesOn = baton.hasFollowers();
-        Optional<Grant> grant = goesOn
-                ? sql.takeInRelay(session, request, baseNanos)
-                : sql.take(session, request, Line.RELAY, baseNanos);
+        Optional<Answer.Taken> grant = goesOn
+                ? sql.takeInRelay(session, ticket, baseNanos)
+                : sql.take(session, ticket, Line.RELAY, baseNanos);
         if (grant.isEmpty()) {
             return Optional.empty();
         }
         if (goesOn) {
-            relay.runsUntil(request.name(), baseNanos + Line.KEPT.toNanos());
+            relay.runsUntil(ticket.name(), baseNanos + Line.KEPT.toNanos());
         } else {
-            relay.isOver(request.name());
+            relay.isOver(ticket.name());
         }
-        return grant.map(Answer.Granted::new);
+        return grant.map(Answer.class::cast);
     }
 
     /** Queues for the baton: others have the lock, or something has happened to the baton. */
-    private Optional<Answer> lookBehind(Baton baton, Request request, Deadline deadline) {
-        return requests.run(request.name(), deadline, (session, sql) -> {
-            Optional<Sight> seen = lookInRelay(session, sql, request);
-            if (seen.isEmpty() || seen.get().refuses(request, Line.RELAY)) {
+    private Optional<Answer> lookBehind(Baton baton, Ticket ticket, Deadline deadline) {
+        return requests.run(ticket.name(), deadline, (session, sql) -> {
+            Optional<Sight> seen = lookInRelay(session, sql, ticket);
+            if (seen.isEmpty() || seen.get().refuses(ticket, Line.RELAY)) {
                 return seen.map(sight -> askAgain(Bells.LONGEST_PAUSE, sight.reason()));
             }
             if (!baton.isLeftLying(seen.get().token())) {
                 return Optional.of(askAgain(COURTESY, "another client is about to take it"));
             }
-            Optional<Grant> grant = sql.takeInRelay(session, request, time.nanoTime());
+            Optional<Answer.Taken> grant = sql.takeInRelay(session, ticket, time.nanoTime());
             if (grant.isEmpty()) {
                 return Optional.of(askAgain(COURTESY, "another client has just taken it"));
             }
-            relay.mistrust(request.name());
-            return grant.map(Answer.Granted::new);
+            relay.mistrust(ticket.name());
+            return grant.map(Answer.class::cast);
         });
     }
 
     private static Answer askAgain(Duration pause, String reason) {
-        return new Answer.Refused(Optional.empty(), Optional.of(pause), reason);
+        return new Answer.Refused(new Refusal(Optional.empty(), Optional.of(pause), reason));
     }
 
     /** Looks, and sees to it that the relay keeps its place in line. Empty if there is no row. */
-    private Optional<Sight> lookInRelay(Session session, LockSql sql, Request request) throws SQLException {
+    private Optional<Sight> lookInRelay(Session session, LockSql sql, Ticket ticket) throws SQLException {
         long nowNanos = time.nanoTime();
-        Optional<Sight> seen = Sight.of(session, sql, request.name());
+        Optional<Sight> seen = Sight.of(session, sql, ticket.name());
         if (seen.isPresent()) {
             if (seen.get().hasDeadFirst()) {
-                sql.dropFirst(session, request, seen.get());
+                sql.dropFirst(session, ticket, seen.get());
             }
             if (seen.get().keepsPlace(Line.RELAY, Kind.EXCLUSIVE)) {
                 Duration left = seen.get().placeLeft(Line.RELAY, Kind.EXCLUSIVE);
-                relay.runsUntil(request.name(), nowNanos + left.toNanos());
-            } else if (sql.keepPlace(session, request, Line.RELAY)
-                    || sql.stand(session, request, Line.RELAY).isPresent()) {
-                relay.runsUntil(request.name(), nowNanos + Line.KEPT.toNanos());
+                relay.runsUntil(ticket.name(), nowNanos + left.toNanos());
+            } else if (sql.keepPlace(session, ticket, Line.RELAY)
+                    || sql.stand(session, ticket, Line.RELAY).isPresent()) {
+                relay.runsUntil(ticket.name(), nowNanos + Line.KEPT.toNanos());
             } else {
-                relay.isOver(request.name());
+                relay.isOver(ticket.name());
             }
         }
         return seen;
     }
 
     /** Ends a grant, with the baton if it was got by it. Whether its owner still had it. */
-    boolean release(Request request, Duration linger, Deadline deadline) {
-        Baton baton = heldBatons.remove(request.owner());
+    boolean release(Ticket ticket, Duration linger, Deadline deadline) {
+        Baton baton = heldBatons.remove(ticket.owner());
         return baton != null && baton.isOurs()
-                ? releaseWith(baton, request, linger, deadline)
-                : requests.run(request.name(), deadline, (session, sql) -> sql.release(session, request, linger));
+                ? releaseWith(baton, ticket, linger, deadline)
+                : requests.run(ticket.name(), deadline, (session, sql) -> sql.release(session, ticket, linger));
     }
 
-    private boolean releaseWith(Baton baton, Request request, Duration linger, Deadline deadline) {
+    private boolean releaseWith(Baton baton, Ticket ticket, Duration linger, Deadline deadline) {
         if (baton.isStale(time.nanoTime())) {
             // A connection that was idle for long may be a dead one; nor is the line a fast one.
             try {
-                return requests.run(request.name(), deadline, (session, sql) -> sql.release(session, request, linger));
+                return requests.run(ticket.name(), deadline, (session, sql) -> sql.release(session, ticket, linger));
             } finally {
                 relay.giveUp(baton);
             }
         }
         try {
             return requests.runWith(
-                    baton, request.name(), deadline, (session, sql) -> sql.releaseWithBaton(session, request, linger));
+                    baton, ticket.name(), deadline, (session, sql) -> sql.releaseWithBaton(session, ticket, linger));
         } finally {
             baton.passOn();
         }
     }
 
     /** Of a lock that is not this client's any more, or not alone. */
-    void giveUpBaton(Request request) {
-        Baton baton = heldBatons.remove(request.owner());
+    void giveUpBaton(Ticket ticket) {
+        Baton baton = heldBatons.remove(ticket.owner());
         if (baton != null) {
             relay.giveUp(baton);
         }

@@ -2,18 +2,16 @@ package io.holdfast.jdbc;
 
 import io.holdfast.Demand;
 import io.holdfast.LockException;
+import io.holdfast.LossReason;
 import io.holdfast.UnknownOutcomeException;
 import io.holdfast.jdbc.Connections.Purpose;
 import io.holdfast.spi.Deadline;
-import io.holdfast.spi.Grant;
-import io.holdfast.spi.RenewalAnswer;
-import io.holdfast.spi.RenewalRequest;
+import io.holdfast.spi.Ticket;
 import io.holdfast.spi.TimeSource;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Deque;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -21,6 +19,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.function.Function;
 import java.util.stream.Collectors;
 
 /** Renews many leases with few statements, on the connection kept for that. Thread-safe. */
@@ -59,8 +58,13 @@ final class Renewals {
     /** Leases that go by the same statement with the same values. */
     private record Sort(boolean alone, Duration ttl) {}
 
-    /** A lease and the place of its answer. */
-    private record Item(int index, String name, String owner) {}
+    /** A ticket, with its owner as it stands in the row. */
+    private record Item(Ticket ticket, String owner) {
+
+        String name() {
+            return ticket.name();
+        }
+    }
 
     private record Batch(Sort sort, List<Item> items) {
 
@@ -80,9 +84,9 @@ final class Renewals {
 
     private record Member(String owner, long expiresAt, long rowExpiresAt, long now) {}
 
-    List<RenewalAnswer> renew(List<RenewalRequest> claims, Deadline deadline) {
-        RenewalAnswer[] answers = new RenewalAnswer[claims.size()];
-        Deque<Batch> batches = new ArrayDeque<>(batches(claims, answers));
+    /** Tells each what became of it; those whose row is locked by somebody else are waited for a while. */
+    void renew(List<Ticket> tickets, Function<Ticket, Duration> ttl, Deadline deadline) {
+        Deque<Batch> batches = new ArrayDeque<>(batches(tickets, ttl));
         List<Batch> locked = new ArrayList<>();
         while (!batches.isEmpty()) {
             Batch batch = batches.remove();
@@ -93,52 +97,41 @@ final class Renewals {
             try {
                 renew(batch, Duration.ZERO, share, Deadline.after(time, Duration.ZERO))
                         .ifPresentOrElse(
-                                renewed -> answer(batch, renewed, answers), () -> batches.addAll(batch.halves()));
+                                renewed -> report(batch, renewed), () -> batches.addAll(batch.halves()));
             } catch (LockException e) {
                 if (deadline.hasPassed() || !mayBeForOneRow(e)) {
-                    answer(batch, e, answers);
+                    report(batch, e);
                 } else if (batch.isOne()) {
                     locked.add(batch);
-                    answer(batch, e, answers);
                 } else {
                     batches.addAll(batch.halves());
                 }
             }
         }
-        waitForLocked(locked, answers, deadline);
-        return Arrays.asList(answers);
+        waitForLocked(locked, deadline);
     }
 
     /** The server is the first to give up, and the connection is kept. */
-    private void waitForLocked(List<Batch> locked, RenewalAnswer[] answers, Deadline deadline) {
+    private void waitForLocked(List<Batch> locked, Deadline deadline) {
         Deadline patience = deadline.within(deadline.remaining().dividedBy(2)).within(LONGEST_WAIT);
         for (int i = 0; i < locked.size(); i++) {
             Batch one = locked.get(i);
             Duration wait = patience.remaining().dividedBy(locked.size() - i);
-            if (wait.compareTo(SHORTEST_WAIT) > 0) {
-                try {
-                    renew(one, wait, deadline, patience).ifPresent(renewed -> answer(one, renewed, answers));
-                } catch (LockException e) {
-                    answer(one, e, answers);
-                }
+            try {
+                renew(one, wait.compareTo(SHORTEST_WAIT) > 0 ? wait : Duration.ZERO, deadline, patience)
+                        .ifPresent(renewed -> report(one, renewed));
+            } catch (LockException e) {
+                report(one, e);
             }
         }
     }
 
-    private static List<Batch> batches(List<RenewalRequest> claims, RenewalAnswer[] answers) {
+    private static List<Batch> batches(List<Ticket> tickets, Function<Ticket, Duration> ttl) {
         Map<Sort, List<Item>> sorts = new LinkedHashMap<>();
-        for (int i = 0; i < claims.size(); i++) {
-            RenewalRequest claim = claims.get(i);
-            if (claim.claim() instanceof Grant grant) {
-                boolean alone = grant.request().demand() instanceof Demand.Exclusive;
-                sorts.computeIfAbsent(new Sort(alone, claim.ttl()), sort -> new ArrayList<>())
-                        .add(new Item(
-                                i,
-                                grant.request().name(),
-                                grant.request().owner().toString()));
-            } else {
-                answers[i] = new RenewalAnswer.Gone("this store has no line to wait in");
-            }
+        for (Ticket ticket : tickets) {
+            boolean alone = ticket.demand() instanceof Demand.Exclusive;
+            sorts.computeIfAbsent(new Sort(alone, ttl.apply(ticket)), sort -> new ArrayList<>())
+                    .add(new Item(ticket, ticket.owner().toString()));
         }
         List<Batch> batches = new ArrayList<>();
         sorts.forEach((sort, items) -> {
@@ -149,16 +142,17 @@ final class Renewals {
         return batches;
     }
 
-    private static void answer(Batch batch, LockException failure, RenewalAnswer[] answers) {
-        batch.items().forEach(item -> answers[item.index()] = new RenewalAnswer.Unsettled(failure));
+    private static void report(Batch batch, LockException failure) {
+        batch.items().forEach(item -> item.ticket().failing(failure));
     }
 
-    private static void answer(Batch batch, Renewed renewed, RenewalAnswer[] answers) {
+    private static void report(Batch batch, Renewed renewed) {
         for (Item item : batch.items()) {
-            answers[item.index()] = renewed.owners().contains(item.owner())
-                    ? new RenewalAnswer.Extended(
-                            renewed.baseNanos(), batch.sort().ttl())
-                    : new RenewalAnswer.Gone("its owner no longer has it in the database");
+            if (renewed.owners().contains(item.owner())) {
+                item.ticket().extended(batch.sort().ttl(), renewed.baseNanos());
+            } else {
+                item.ticket().gone(LossReason.GONE, "its owner no longer has it in the database");
+            }
         }
     }
 

@@ -1,27 +1,24 @@
 package io.holdfast.jdbc;
 
 import io.holdfast.Demand;
-import io.holdfast.LeaseLostException;
 import io.holdfast.LockException;
 import io.holdfast.LockView;
+import io.holdfast.LossReason;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.jdbc.LockSql.Kind;
 import io.holdfast.spi.AdministeredStore;
-import io.holdfast.spi.Answer;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.DowngradingStore;
-import io.holdfast.spi.Grant;
+import io.holdfast.spi.HintingStore;
+import io.holdfast.spi.Refusal;
 import io.holdfast.spi.ReleaseAnswer;
-import io.holdfast.spi.RenewalAnswer;
-import io.holdfast.spi.RenewalRequest;
-import io.holdfast.spi.Request;
-import io.holdfast.spi.RingingStore;
 import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.StoreTraits;
+import io.holdfast.spi.Ticket;
 import io.holdfast.spi.TokenRaisingStore;
 import io.holdfast.spi.Withdrawal;
-import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
+import java.lang.System.Logger;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -36,7 +33,7 @@ import org.jspecify.annotations.Nullable;
  * Keeps each lock in a row of a table. Taking it alone is one conditional UPDATE by the server's clock; sharing it is a
  * short transaction that holds the row (see {@link LockedRow}).
  */
-final class RowStore implements RingingStore, DowngradingStore, TokenRaisingStore, AdministeredStore {
+final class RowStore implements HintingStore, DowngradingStore, TokenRaisingStore, AdministeredStore {
 
     private static final Logger LOG = System.getLogger(RowStore.class.getName());
 
@@ -99,134 +96,138 @@ final class RowStore implements RingingStore, DowngradingStore, TokenRaisingStor
     }
 
     @Override
-    public Answer attempt(Request request, Deadline callersDeadline) {
+    public Optional<Refusal> request(Ticket ticket, Mode mode, Deadline deadline) {
+        return ask(ticket, deadline).reportTo(ticket);
+    }
+
+    private Answer ask(Ticket ticket, Deadline callersDeadline) {
         sweepNowAndThen();
         boolean late = callersDeadline.remaining().compareTo(SHORTEST_REQUEST) < 0;
-        if (late && bells.isListened(request.name())) {
-            return new Answer.Refused("no time was left to ask again");
+        if (late && bells.isListened(ticket.name())) {
+            return new Answer.Refused(new Refusal("no time was left to ask again"));
         }
         Deadline deadline = callersDeadline.remaining().compareTo(TIME_TO_ANSWER) < 0
                 ? Deadline.after(context.time(), TIME_TO_ANSWER)
                 : callersDeadline;
         boolean patient = callersDeadline.remaining().compareTo(LONG_WAIT) > 0;
-        if (isForAlone(request) && bells.isListened(request.name())) {
-            Optional<Answer> answer = relayed.ask(request, patient, deadline);
+        if (isForAlone(ticket) && bells.isListened(ticket.name())) {
+            Optional<Answer> answer = relayed.ask(ticket, patient, deadline);
             if (answer.isPresent()) {
                 return answer.get();
             }
         }
         for (int tries = 0; tries < TRIES; tries++) {
             Optional<Answer> quick =
-                    requests.run(request.name(), deadline, (session, sql) -> ask(session, sql, request));
-            Optional<Answer> answer = quick.isPresent() ? quick : askWithRowLocked(request, deadline);
+                    requests.run(ticket.name(), deadline, (session, sql) -> ask(session, sql, ticket));
+            Optional<Answer> answer = quick.isPresent() ? quick : askWithRowLocked(ticket, deadline);
             if (answer.isPresent()) {
-                if (answer.get() instanceof Answer.Granted) {
-                    bells.admitted(request.name());
-                } else if (patient && isForAlone(request) && bells.mayQueue(request.name())) {
-                    relayed.queueForBaton(request);
+                if (answer.get() instanceof Answer.Taken) {
+                    bells.admitted(ticket.name());
+                } else if (patient && isForAlone(ticket) && bells.mayQueue(ticket.name())) {
+                    relayed.queueForBaton(ticket);
                 }
                 return answer.get();
             }
-            createRow(request.name(), 1, deadline);
+            createRow(ticket.name(), 1, deadline);
         }
-        throw new StoreUnavailableException(request.name(), "its row disappears as soon as it is there");
+        throw new StoreUnavailableException(ticket.name(), "its row disappears as soon as it is there");
     }
 
-    private static boolean isForAlone(Request request) {
-        return request.demand() instanceof Demand.Exclusive;
+    private static boolean isForAlone(Ticket ticket) {
+        return ticket.demand() instanceof Demand.Exclusive;
     }
 
     /** Statements that stand for themselves: enough for an exclusive request and for most refusals. Empty if not. */
-    private Optional<Answer> ask(Session session, LockSql sql, Request request) throws SQLException {
-        boolean alone = isForAlone(request);
-        String client = request.owner().client();
-        if (alone && bells.needsPlace(request.name())) {
+    private Optional<Answer> ask(Session session, LockSql sql, Ticket ticket) throws SQLException {
+        boolean alone = isForAlone(ticket);
+        String client = ticket.owner().client();
+        if (alone && bells.needsPlace(ticket.name())) {
             // Just refused: that a place is missing is likelier than that the lock became free.
-            Optional<Sight> stood = sql.stand(session, request, client);
+            Optional<Sight> stood = sql.stand(session, ticket, client);
             if (stood.isPresent() && !stood.get().hasDeadFirst()) {
-                return stood.map(seen -> refused(seen, request, client));
+                return stood.map(seen -> refused(seen, ticket, client));
             }
         }
-        boolean looksFirst = alone && bells.isHardlyTurn(request.name());
-        Optional<Answer> taken = alone && !looksFirst ? take(session, sql, request, client) : Optional.empty();
+        boolean looksFirst = alone && bells.isHardlyTurn(ticket.name());
+        Optional<Answer> taken = alone && !looksFirst ? take(session, sql, ticket, client) : Optional.empty();
         if (taken.isPresent()) {
             return taken;
         }
-        Optional<Sight> sight = Sight.of(session, sql, request.name());
+        Optional<Sight> sight = Sight.of(session, sql, ticket.name());
         if (sight.isEmpty() && alone) {
-            return sql.createTaken(session, request, context.time().nanoTime()).map(Answer.Granted::new);
+            return sql.createTaken(session, ticket, context.time().nanoTime()).map(Answer.class::cast);
         }
-        if (looksFirst && sight.isPresent() && !sight.get().refuses(request, client)) {
-            return take(session, sql, request, client);
+        if (looksFirst && sight.isPresent() && !sight.get().refuses(ticket, client)) {
+            return take(session, sql, ticket, client);
         }
         if (sight.isPresent() && sight.get().isLeftToRelay()) {
-            return alone ? takeFromRelay(session, sql, request, sight.get()) : Optional.empty();
+            return alone ? takeFromRelay(session, sql, ticket, sight.get()) : Optional.empty();
         }
-        return sight.filter(seen -> seen.refuses(request, client) && !shouldStandInLine(seen, request))
-                .map(seen -> refused(seen, request, client));
+        return sight.filter(seen -> seen.refuses(ticket, client) && !shouldStandInLine(seen, ticket))
+                .map(seen -> refused(seen, ticket, client));
     }
 
     /** The relay has the first place, but may be over: then that is cleared away, and the next one's turn. */
-    private Optional<Answer> takeFromRelay(Session session, LockSql sql, Request request, Sight seen)
+    private Optional<Answer> takeFromRelay(Session session, LockSql sql, Ticket ticket, Sight seen)
             throws SQLException {
-        BatonSql baton = sql.baton(request.name());
+        BatonSql baton = sql.baton(ticket.name());
         if (!baton.tryTake(session.connection())) {
-            return Optional.of(refused(seen, request, request.owner().client()));
+            return Optional.of(refused(seen, ticket, ticket.owner().client()));
         }
         try {
-            sql.dropFirst(session, request, seen);
-            return take(session, sql, request, request.owner().client());
+            sql.dropFirst(session, ticket, seen);
+            return take(session, sql, ticket, ticket.owner().client());
         } finally {
             baton.letGo(session.connection());
         }
     }
 
-    private Optional<Answer> take(Session session, LockSql sql, Request request, String client) throws SQLException {
-        return sql.take(session, request, client, context.time().nanoTime()).map(Answer.Granted::new);
+    private Optional<Answer> take(Session session, LockSql sql, Ticket ticket, String client) throws SQLException {
+        return sql.take(session, ticket, client, context.time().nanoTime()).map(Answer.class::cast);
     }
 
     /** Who waits needs a place, and renews it in good time; and somebody has to clear away the places of the dead. */
-    private boolean shouldStandInLine(Sight seen, Request request) {
-        if (!bells.wasRefused(request.name())) {
+    private boolean shouldStandInLine(Sight seen, Ticket ticket) {
+        if (!bells.wasRefused(ticket.name())) {
             return false;
         }
-        return !seen.keepsPlace(request.owner().client(), Kind.of(request.demand())) || seen.hasDeadFirst();
+        return !seen.keepsPlace(ticket.owner().client(), Kind.of(ticket.demand())) || seen.hasDeadFirst();
     }
 
     /** Empty if there is no row. */
-    private Optional<Answer> askWithRowLocked(Request request, Deadline deadline) {
-        String client = request.owner().client();
-        return requests.transact(request.name(), deadline, (session, sql) -> {
+    private Optional<Answer> askWithRowLocked(Ticket ticket, Deadline deadline) {
+        String client = ticket.owner().client();
+        return requests.transact(ticket.name(), deadline, (session, sql) -> {
             long baseNanos = context.time().nanoTime();
-            Optional<LockedRow> row = LockedRow.lock(session, sql, request.name());
+            Optional<LockedRow> row = LockedRow.lock(session, sql, ticket.name());
             if (row.isEmpty()) {
                 return Optional.empty();
             }
-            Optional<Grant> grant = row.get().grant(request, baseNanos);
+            Optional<Answer.Taken> grant = row.get().grant(ticket, baseNanos);
             if (grant.isPresent()) {
-                return Optional.of(new Answer.Granted(grant.get()));
+                return Optional.of(grant.get());
             }
-            if (bells.wasRefused(request.name())) {
-                row.get().standInLine(client, Kind.of(request.demand()));
+            if (bells.wasRefused(ticket.name())) {
+                row.get().standInLine(client, Kind.of(ticket.demand()));
             }
-            return Optional.of(refused(row.get().sight(), request, client));
+            return Optional.of(refused(row.get().sight(), ticket, client));
         });
     }
 
     /** @param client in whose name it stands in line, if it waits */
-    private Answer refused(Sight seen, Request request, String client) {
-        String name = request.name();
+    private Answer refused(Sight seen, Ticket ticket, String client) {
+        String name = ticket.name();
         Optional<Duration> timeLeft =
                 seen.isHeld() ? Optional.of(LockSql.ofMicros(seen.heldUntil() - seen.now())) : Optional.empty();
         if (!bells.isListened(name)) {
-            return new Answer.Refused(timeLeft, seen.reason());
+            return new Answer.Refused(new Refusal(timeLeft, seen.reason()));
         }
         // The first time it has not taken its place yet.
         if (!bells.isFirstRefusal(name)) {
-            bells.stands(name, seen.waiting().ahead(client, Kind.of(request.demand())));
+            bells.stands(name, seen.waiting().ahead(client, Kind.of(ticket.demand())));
             listenForTurn();
         }
-        return new Answer.Refused(timeLeft, Optional.of(pause(name, client)), seen.reason());
+        return new Answer.Refused(new Refusal(timeLeft, Optional.of(pause(name, client)), seen.reason()));
     }
 
     private Duration pause(String name, String client) {
@@ -289,64 +290,65 @@ final class RowStore implements RingingStore, DowngradingStore, TokenRaisingStor
     }
 
     @Override
-    public List<RenewalAnswer> renew(List<RenewalRequest> claims, Deadline deadline) {
-        List<RenewalAnswer> answers = renewals.renew(claims, deadline);
-        for (int i = 0; i < answers.size(); i++) {
-            // Nobody will release it.
-            if (answers.get(i) instanceof RenewalAnswer.Gone && claims.get(i).claim() instanceof Grant grant) {
-                relayed.giveUpBaton(grant.request());
-            }
-        }
-        return answers;
+    public void renew(List<Ticket> tickets, Deadline deadline) {
+        renewals.renew(tickets, Ticket::ttl, deadline);
+        // Nobody will release those that are gone.
+        tickets.stream().filter(ticket -> ticket.state() == Ticket.State.ENDED).forEach(relayed::giveUpBaton);
     }
 
     @Override
-    public ReleaseAnswer release(Grant grant, Duration linger, Deadline deadline) {
-        Request request = grant.request();
-        if (!isForAlone(request)) {
-            return leave(request, linger, deadline);
+    public void extend(Ticket ticket, Duration ttl, Deadline deadline) {
+        renewals.renew(List.of(ticket), any -> ttl, deadline);
+    }
+
+    @Override
+    public ReleaseAnswer release(Ticket ticket, Duration linger, Deadline deadline) {
+        if (!isForAlone(ticket)) {
+            return leave(ticket, linger, deadline);
         }
-        boolean released = relayed.release(request, linger, deadline);
+        boolean released = relayed.release(ticket, linger, deadline);
         return released ? ReleaseAnswer.RELEASED : ReleaseAnswer.NOT_HELD;
     }
 
-    private ReleaseAnswer leave(Request request, Duration linger, Deadline deadline) {
-        return requests.transact(request.name(), deadline, (session, sql) -> {
-            Optional<LockedRow> row = LockedRow.lock(session, sql, request.name());
-            return row.isPresent() ? row.get().leave(request, linger) : ReleaseAnswer.NOT_HELD;
+    private ReleaseAnswer leave(Ticket ticket, Duration linger, Deadline deadline) {
+        return requests.transact(ticket.name(), deadline, (session, sql) -> {
+            Optional<LockedRow> row = LockedRow.lock(session, sql, ticket.name());
+            return row.isPresent() ? row.get().leave(ticket, linger) : ReleaseAnswer.NOT_HELD;
         });
     }
 
     @Override
-    public Withdrawal withdraw(Request request, Deadline deadline) {
-        relayed.giveUpBaton(request);
+    public Withdrawal withdraw(Ticket ticket, Deadline deadline) {
+        relayed.giveUpBaton(ticket);
         boolean removed;
-        if (isForAlone(request)) {
+        if (isForAlone(ticket)) {
             removed = requests.run(
-                            request.name(),
+                            ticket.name(),
                             deadline,
                             (session, sql) -> session.update(
                                     sql.withdraw,
-                                    sql.name(request.name()),
-                                    request.owner().toString()))
+                                    sql.name(ticket.name()),
+                                    ticket.owner().toString()))
                     == 1;
         } else {
-            removed = leave(request, Duration.ZERO, deadline) == ReleaseAnswer.RELEASED;
+            removed = leave(ticket, Duration.ZERO, deadline) == ReleaseAnswer.RELEASED;
         }
         return removed ? Withdrawal.REMOVED : Withdrawal.NOT_FOUND;
     }
 
     @Override
-    public Grant downgrade(Grant exclusive, Deadline deadline) {
-        String name = exclusive.request().name();
-        Grant shared = requests.transact(
-                name,
-                deadline,
-                (session, sql) -> LockedRow.lock(session, sql, name)
-                        .orElseThrow(() -> new LeaseLostException(name, exclusive.token(), "its row is gone"))
-                        .downgrade(exclusive));
-        relayed.giveUpBaton(exclusive.request());
-        return shared;
+    public void downgrade(Ticket exclusive, Deadline deadline) {
+        String name = exclusive.name();
+        boolean done = requests.transact(name, deadline, (session, sql) -> {
+            Optional<LockedRow> row = LockedRow.lock(session, sql, name);
+            return row.isPresent() && row.get().downgrade(exclusive);
+        });
+        relayed.giveUpBaton(exclusive);
+        if (done) {
+            exclusive.downgraded();
+        } else {
+            exclusive.gone(LossReason.GONE, "the database no longer has it for this owner");
+        }
     }
 
     @Override
@@ -374,32 +376,37 @@ final class RowStore implements RingingStore, DowngradingStore, TokenRaisingStor
 
     @Override
     public LockView view(String name, Deadline deadline) {
-        return Views.read(
-                        requests,
-                        name,
-                        deadline,
-                        (session, sql) -> session.query(sql.viewRow, row -> Views.Line.read(sql, row), sql.name(name)))
-                .stream()
-                .findFirst()
-                .orElseGet(() -> LockView.free(name));
+        return Views.one(
+                name,
+                requests,
+                deadline,
+                (session, sql) -> session.query(sql.viewRow, row -> Views.Line.read(sql, row), sql.name(name)));
     }
 
     @Override
-    public List<LockView> views(String prefix, Deadline deadline) {
-        return Views.read(
+    public Page views(String prefix, Optional<String> after, int limit, Deadline deadline) {
+        return Views.page(
+                prefix,
+                limit,
                 requests,
-                prefix + "*",
                 deadline,
                 (session, sql) -> session.query(
                         sql.viewRows,
                         row -> Views.Line.read(sql, row),
                         sql.name(prefix),
                         sql.name(prefix),
-                        sql.name(prefix)));
+                        sql.name(prefix),
+                        sql.name(after.orElse("")),
+                        limit));
     }
 
     @Override
-    public Bell listen(String name, Demand demand, Runnable ring) {
+    public void ping(Deadline deadline) {
+        requests.run("*", deadline, (session, sql) -> session.query("SELECT 1", row -> row.getInt(1)));
+    }
+
+    @Override
+    public Hints listen(String name, Demand demand, Runnable ring) {
         return bells.listen(name, demand, ring);
     }
 

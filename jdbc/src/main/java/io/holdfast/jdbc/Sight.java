@@ -2,7 +2,7 @@ package io.holdfast.jdbc;
 
 import io.holdfast.Demand;
 import io.holdfast.jdbc.LockSql.Kind;
-import io.holdfast.spi.Request;
+import io.holdfast.spi.Ticket;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -30,9 +30,9 @@ record Sight(Kind kind, long heldUntil, String line, long token, long now) {
     }
 
     /** Whether a request would be refused now: by a holder it cannot share with, or by others who were there first. */
-    boolean refuses(Request request, String client) {
-        Kind wanted = Kind.of(request.demand());
-        boolean shares = wanted == kind && !(request.demand() instanceof Demand.Exclusive);
+    boolean refuses(Ticket ticket, String client) {
+        Kind wanted = Kind.of(ticket.demand());
+        boolean shares = wanted == kind && !(ticket.demand() instanceof Demand.Exclusive);
         return (isHeld() && !shares) || !waiting().admits(client, wanted);
     }
 

@@ -3,10 +3,8 @@ package io.holdfast.jdbc;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.Demand;
+import io.holdfast.jdbc.HeldTicket.Told;
 import io.holdfast.spi.Deadline;
-import io.holdfast.spi.Grant;
-import io.holdfast.spi.RenewalAnswer;
-import io.holdfast.spi.RenewalRequest;
 import io.holdfast.spi.TimeSource;
 import java.sql.Connection;
 import java.sql.SQLException;
@@ -15,7 +13,6 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
-import java.util.concurrent.Callable;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -65,10 +62,10 @@ class ClockStepTest {
             this.database = database;
         }
 
-        List<RenewalAnswer> during(int statements, Callable<List<RenewalAnswer>> renewal) throws Exception {
+        void during(int statements, Runnable renewal) throws SQLException {
             statementsLeft = statements;
             try {
-                return renewal.call();
+                renewal.run();
             } finally {
                 statementsLeft = 0;
                 setRight();
@@ -98,13 +95,13 @@ class ClockStepTest {
         }
     }
 
-    private record Renewed(Grant grant, RenewalAnswer answer, String how) {
+    private record Renewed(HeldTicket held, String how) {
 
         /** As its holder sees it: until a little before its time is over. */
         boolean isValid() {
-            return answer instanceof RenewalAnswer.Extended extended
-                    && System.nanoTime() - extended.baseNanos()
-                            < extended.ttl().minusMillis(100).toNanos();
+            return held.told() == Told.KEPT
+                    && System.nanoTime() - held.ticket.baseNanos()
+                            < held.ticket.givenTtl().minusMillis(100).toNanos();
         }
     }
 
@@ -123,19 +120,13 @@ class ClockStepTest {
             List<Renewed> all = new ArrayList<>();
             for (Demand demand : List.of(Demand.exclusive(), Demand.shared(), Demand.permits(1, 1))) {
                 for (int statements = 1; statements <= STATEMENTS; statements++) {
-                    Grant expiring = client.take(Database.unique("expiring"), demand, TTL)
-                            .orElseThrow();
-                    Grant lasting = client.take(Database.unique("lasting"), demand, AHEAD.multipliedBy(10))
-                            .orElseThrow();
-                    List<RenewalAnswer> answers = stepBack.during(
+                    HeldTicket expiring = held(client, database, "expiring", demand, TTL);
+                    HeldTicket lasting = held(client, database, "lasting", demand, AHEAD.multipliedBy(10));
+                    stepBack.during(
                             statements,
-                            () -> client.store.renew(
-                                    List.of(
-                                            new RenewalRequest(expiring, RENEWED_FOR),
-                                            new RenewalRequest(lasting, RENEWED_FOR)),
-                                    OpenStore.soon()));
-                    all.add(new Renewed(expiring, answers.get(0), demand + ", back after statement " + statements));
-                    assertThat(answers.get(1)).isInstanceOf(RenewalAnswer.Extended.class);
+                            () -> client.store.renew(List.of(expiring.ticket, lasting.ticket), OpenStore.soon()));
+                    all.add(new Renewed(expiring, demand + ", back after statement " + statements));
+                    assertThat(lasting.told()).isEqualTo(Told.KEPT);
                 }
             }
 
@@ -143,7 +134,7 @@ class ClockStepTest {
             Deadline judged = Deadline.after(TimeSource.system(), TTL.plusMillis(500));
             while (!judged.hasPassed()) {
                 for (Renewed renewed : all) {
-                    boolean taken = other.take(renewed.grant().request().name()).isPresent();
+                    boolean taken = other.take(renewed.held().ticket.name()).isPresent();
                     assertThat(taken && renewed.isValid())
                             .as("taken by another while its holder counts on it: %s", renewed.how())
                             .isFalse();
@@ -151,5 +142,16 @@ class ClockStepTest {
                 TimeUnit.MILLISECONDS.sleep(20); // The pace at which others try.
             }
         }
+    }
+
+    /** Held, to be renewed for a while, and over after that time unless it is. */
+    private static HeldTicket held(OpenStore client, Database database, String name, Demand demand, Duration overAfter) {
+        HeldTicket held =
+                client.take(Database.unique(name), demand, RENEWED_FOR).orElseThrow();
+        for (String table : List.of("holdfast_lock", "holdfast_lock_holder")) {
+            database.execute("UPDATE " + table + " SET expires_at = " + database.dialect().now() + " + "
+                    + LockSql.micros(overAfter) + " WHERE name = '" + held.ticket.name() + "'");
+        }
+        return held;
     }
 }

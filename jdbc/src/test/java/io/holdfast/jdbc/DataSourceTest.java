@@ -6,13 +6,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import io.holdfast.Demand;
+import io.holdfast.jdbc.HeldTicket.Told;
 import io.holdfast.DistributedLock;
 import io.holdfast.Holdfast;
 import io.holdfast.Lease;
 import io.holdfast.LockOptions;
-import io.holdfast.spi.Grant;
-import io.holdfast.spi.RenewalAnswer;
-import io.holdfast.spi.RenewalRequest;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;
@@ -185,8 +183,8 @@ class DataSourceTest extends RecipeTest {
             try (OpenStore client = new OpenStore(
                     JdbcStore.on(new OneConnection(only)).withSchemaCreated().withConnections(1))) {
                 String name = Database.unique("back");
-                client.store.release(client.hold(name), Duration.ZERO, OpenStore.soon());
-                client.store.release(client.hold(name, Demand.shared()), Duration.ZERO, OpenStore.soon());
+                client.release(client.hold(name));
+                client.release(client.hold(name, Demand.shared()));
             }
 
             assertThat(only.getNetworkTimeout()).isEqualTo(12_345);
@@ -202,10 +200,8 @@ class DataSourceTest extends RecipeTest {
             try (OpenStore client =
                     new OpenStore(JdbcStore.on(pool).withSchemaCreated().withConnections(1))) {
                 for (int i = 0; i < 3; i++) {
-                    Grant grant = client.hold(Database.unique("stumbles"), Demand.shared());
-                    assertThat(client.store.renew(List.of(new RenewalRequest(grant, grant.ttl())), OpenStore.soon()))
-                            .singleElement()
-                            .isInstanceOf(RenewalAnswer.Extended.class);
+                    HeldTicket grant = client.hold(Database.unique("stumbles"), Demand.shared());
+                    assertThat(client.renew(grant, grant.ticket.ttl())).isEqualTo(Told.KEPT);
                 }
             }
 

@@ -3,13 +3,11 @@ package io.holdfast.jdbc;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.Demand;
+import io.holdfast.jdbc.HeldTicket.Told;
 import io.holdfast.DistributedReadWriteLock;
 import io.holdfast.Holdfast;
 import io.holdfast.Lease;
-import io.holdfast.spi.Grant;
 import io.holdfast.spi.ReleaseAnswer;
-import io.holdfast.spi.RenewalAnswer;
-import io.holdfast.spi.RenewalRequest;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -84,9 +82,9 @@ class HotLockTest extends RecipeTest {
                         (exclusive ? alone : together).incrementAndGet();
                         assertThat(alone.get()).isLessThanOrEqualTo(1);
                         assertThat(alone.get() == 1 && together.get() > 0).isFalse();
-                        assertThat(renew(client, grant.get())).isInstanceOf(RenewalAnswer.Extended.class);
+                        assertThat(client.renew(grant.get(), Duration.ofSeconds(40))).isEqualTo(Told.KEPT);
                         (exclusive ? alone : together).decrementAndGet();
-                        assertThat(release(client, grant.get())).isEqualTo(ReleaseAnswer.RELEASED);
+                        assertThat(client.release(grant.get())).isEqualTo(ReleaseAnswer.RELEASED);
                     }
                 }
                 return null;
@@ -106,16 +104,6 @@ class HotLockTest extends RecipeTest {
             }
         }
         return null;
-    }
-
-    private static RenewalAnswer renew(OpenStore client, Grant grant) {
-        return client.store
-                .renew(List.of(new RenewalRequest(grant, Duration.ofSeconds(40))), OpenStore.soon())
-                .get(0);
-    }
-
-    private static ReleaseAnswer release(OpenStore client, Grant grant) {
-        return client.store.release(grant, Duration.ZERO, OpenStore.soon());
     }
 
     @ParameterizedTest

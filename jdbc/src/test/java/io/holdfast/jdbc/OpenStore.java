@@ -1,12 +1,14 @@
 package io.holdfast.jdbc;
 
 import io.holdfast.Demand;
-import io.holdfast.LockView.Origin;
-import io.holdfast.spi.Answer;
+import io.holdfast.jdbc.HeldTicket.Told;
 import io.holdfast.spi.Deadline;
-import io.holdfast.spi.Grant;
+import io.holdfast.spi.LockStore;
+import io.holdfast.spi.Refusal;
+import io.holdfast.spi.ReleaseAnswer;
+import io.holdfast.spi.Ticket;
+import io.holdfast.spi.Withdrawal;
 import io.holdfast.spi.OwnerId;
-import io.holdfast.spi.Request;
 import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.StoreFactory;
 import io.holdfast.spi.StoreUri;
@@ -31,7 +33,7 @@ final class OpenStore implements AutoCloseable {
 
     OpenStore(StoreFactory factory, TimeSource time, Executor background) {
         StoreContext context = new StoreContext(
-                owners.client(), "test", time, (nanos, task) -> () -> {}, background, (owner, reason, detail) -> {});
+                owners.client(), "test", time, (nanos, task) -> () -> {}, background);
         store = (RowStore) factory.open(context);
     }
 
@@ -39,34 +41,52 @@ final class OpenStore implements AutoCloseable {
         return Deadline.after(TimeSource.system(), Duration.ofSeconds(20));
     }
 
-    Request request(String name, Demand demand, Duration ttl) {
-        return new Request(name, owners.next(), demand, ttl, new Origin("client", "host", 42, "thread"));
+    private HeldTicket ticket(String name, Demand demand, Duration ttl) {
+        return new HeldTicket(name, owners.next(), demand, ttl);
     }
 
-    Answer attempt(String name, Demand demand, Duration ttl) {
-        return store.attempt(request(name, demand, ttl), soon());
+    Optional<Refusal> refusal(String name, Demand demand, Duration ttl) {
+        return store.request(ticket(name, demand, ttl).ticket, LockStore.Mode.TRY, soon());
     }
 
-    Optional<Grant> take(String name, Demand demand, Duration ttl) {
-        return attempt(name, demand, ttl) instanceof Answer.Granted granted
-                ? Optional.of(granted.grant())
-                : Optional.empty();
+    Optional<HeldTicket> take(String name, Demand demand, Duration ttl) {
+        HeldTicket asked = ticket(name, demand, ttl);
+        store.request(asked.ticket, LockStore.Mode.TRY, soon());
+        return asked.ticket.state() == Ticket.State.HELD ? Optional.of(asked) : Optional.empty();
     }
 
-    Optional<Grant> take(String name, Demand demand) {
+    Optional<HeldTicket> take(String name, Demand demand) {
         return take(name, demand, Duration.ofSeconds(30));
     }
 
-    Optional<Grant> take(String name) {
+    Optional<HeldTicket> take(String name) {
         return take(name, Demand.exclusive());
     }
 
-    Grant hold(String name, Demand demand) {
+    HeldTicket hold(String name, Demand demand) {
         return take(name, demand).orElseThrow();
     }
 
-    Grant hold(String name) {
+    HeldTicket hold(String name) {
         return take(name).orElseThrow();
+    }
+
+    Told renew(HeldTicket held, Duration ttl) {
+        held.forgetWhatItWasTold();
+        store.extend(held.ticket, ttl, soon());
+        return held.told();
+    }
+
+    ReleaseAnswer release(HeldTicket held) {
+        return release(held, Duration.ZERO);
+    }
+
+    ReleaseAnswer release(HeldTicket held, Duration linger) {
+        return store.release(held.ticket, linger, soon());
+    }
+
+    Withdrawal withdraw(HeldTicket held) {
+        return store.withdraw(held.ticket, soon());
     }
 
     @Override

@@ -5,14 +5,11 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.holdfast.Demand;
-import io.holdfast.LeaseLostException;
 import io.holdfast.LockView;
-import io.holdfast.spi.Answer;
-import io.holdfast.spi.Grant;
+import io.holdfast.jdbc.HeldTicket.Told;
+import io.holdfast.spi.HintingStore;
+import io.holdfast.spi.Refusal;
 import io.holdfast.spi.ReleaseAnswer;
-import io.holdfast.spi.RenewalAnswer;
-import io.holdfast.spi.RenewalRequest;
-import io.holdfast.spi.RingingStore;
 import io.holdfast.spi.StoreUri;
 import io.holdfast.spi.TimeSource;
 import io.holdfast.spi.Withdrawal;
@@ -71,15 +68,11 @@ class RowStoreTest {
         OpenStore client = open(database);
         String name = Database.unique("one");
 
-        Grant grant = client.hold(name);
-        Answer second = client.attempt(name, Demand.exclusive(), LONG);
+        HeldTicket grant = client.hold(name);
+        Optional<Refusal> second = client.refusal(name, Demand.exclusive(), LONG);
 
         assertThat(grant.token()).isPositive();
-        assertThat(second)
-                .isInstanceOfSatisfying(
-                        Answer.Refused.class,
-                        refused -> assertThat(refused.holderTimeLeft().orElseThrow())
-                                .isBetween(Duration.ofSeconds(20), LONG));
+        assertThat(second.orElseThrow().holderTimeLeft().orElseThrow()).isBetween(Duration.ofSeconds(20), LONG);
     }
 
     @ParameterizedTest
@@ -87,13 +80,13 @@ class RowStoreTest {
     void goesToTheNextAfterReleaseWithALargerToken(Database database) {
         OpenStore client = open(database);
         String name = Database.unique("next");
-        Grant first = client.hold(name);
+        HeldTicket first = client.hold(name);
 
-        assertThat(client.store.release(first, Duration.ZERO, OpenStore.soon())).isEqualTo(ReleaseAnswer.RELEASED);
-        Grant second = client.hold(name);
+        assertThat(client.release(first)).isEqualTo(ReleaseAnswer.RELEASED);
+        HeldTicket second = client.hold(name);
 
         assertThat(second.token()).isGreaterThan(first.token());
-        assertThat(client.store.release(first, Duration.ZERO, OpenStore.soon())).isEqualTo(ReleaseAnswer.NOT_HELD);
+        assertThat(client.release(first)).isEqualTo(ReleaseAnswer.NOT_HELD);
         assertThat(client.take(name)).isEmpty();
     }
 
@@ -102,11 +95,11 @@ class RowStoreTest {
     void passesOnWhenItExpires(Database database) {
         OpenStore client = open(database);
         String name = Database.unique("expiry");
-        Grant first = client.take(name, Demand.exclusive(), SHORT).orElseThrow();
+        HeldTicket first = client.take(name, Demand.exclusive(), SHORT).orElseThrow();
 
         await().until(() -> client.take(name).isPresent());
 
-        assertThat(renew(client, first, LONG)).isInstanceOf(RenewalAnswer.Gone.class);
+        assertThat(client.renew(first, LONG)).isEqualTo(Told.GONE);
     }
 
     /** MySQL's time of a statement is that of its beginning: what others did while it waited for the row lies ahead of it. */
@@ -116,13 +109,13 @@ class RowStoreTest {
     void isNotTakenBeforeOneWhoCameWhileTheRequestWaited(Database database) throws Exception {
         OpenStore client = open(database);
         String name = Database.unique("came");
-        client.store.release(client.hold(name), Duration.ZERO, OpenStore.soon());
+        client.release(client.hold(name));
         String placeUntil = database.dialect().now() + " + " + LockSql.micros(Line.KEPT);
         try (Connection another = database.connect();
                 Statement statement = another.createStatement()) {
             another.setAutoCommit(false);
             statement.execute("SELECT 1 FROM holdfast_lock WHERE name = '" + name + "' FOR UPDATE");
-            CompletableFuture<Optional<Grant>> request = CompletableFuture.supplyAsync(() -> client.take(name));
+            CompletableFuture<Optional<HeldTicket>> request = CompletableFuture.supplyAsync(() -> client.take(name));
             RecipeWaits.untilBlocked(database);
             statement.execute(
                     "UPDATE holdfast_lock SET line = CONCAT('" + Line.who("0".repeat(32), LockSql.Kind.EXCLUSIVE)
@@ -138,36 +131,30 @@ class RowStoreTest {
     void isNotRevivedByARenewalAfterItsTime(Database database) {
         OpenStore client = open(database);
         String name = Database.unique("revive");
-        Grant late = client.take(name, Demand.exclusive(), SHORT).orElseThrow();
+        HeldTicket late = client.take(name, Demand.exclusive(), SHORT).orElseThrow();
 
         await().until(() -> !client.store.view(name, OpenStore.soon()).isHeld());
 
-        assertThat(renew(client, late, LONG)).isInstanceOf(RenewalAnswer.Gone.class);
-        assertThat(client.store.release(late, Duration.ZERO, OpenStore.soon())).isEqualTo(ReleaseAnswer.NOT_HELD);
+        assertThat(client.renew(late, LONG)).isEqualTo(Told.GONE);
+        assertThat(client.release(late)).isEqualTo(ReleaseAnswer.NOT_HELD);
     }
 
     @ParameterizedTest
     @EnumSource
     void renewalOfManySaysWhichAreGone(Database database) {
         OpenStore client = open(database);
-        List<RenewalRequest> renewals = new ArrayList<>();
+        List<HeldTicket> held = new ArrayList<>();
         for (int i = 0; i < 600; i++) {
-            Grant grant = client.hold(Database.unique("many"), i % 50 == 0 ? Demand.shared() : Demand.exclusive());
-            renewals.add(new RenewalRequest(grant, LONG));
+            held.add(client.hold(Database.unique("many"), i % 50 == 0 ? Demand.shared() : Demand.exclusive()));
         }
-        Grant gone = (Grant) renewals.get(301).claim();
-        Grant goneShared = (Grant) renewals.get(300).claim();
-        client.store.release(gone, Duration.ZERO, OpenStore.soon());
-        client.store.release(goneShared, Duration.ZERO, OpenStore.soon());
+        client.release(held.get(301));
+        client.release(held.get(300));
 
-        List<RenewalAnswer> answers = client.store.renew(renewals, OpenStore.soon());
+        client.store.renew(held.stream().map(each -> each.ticket).toList(), OpenStore.soon());
 
-        assertThat(answers).hasSize(600);
         for (int i = 0; i < 600; i++) {
             boolean released = i == 300 || i == 301;
-            assertThat(answers.get(i))
-                    .as("answer %d", i)
-                    .isInstanceOf(released ? RenewalAnswer.Gone.class : RenewalAnswer.Extended.class);
+            assertThat(held.get(i).told()).as("ticket %d", i).isEqualTo(released ? Told.GONE : Told.KEPT);
         }
     }
 
@@ -176,9 +163,9 @@ class RowStoreTest {
     void renewalNeverShortens(Database database) {
         OpenStore client = open(database);
         for (Demand demand : List.of(Demand.exclusive(), Demand.shared(), Demand.permits(1, 2))) {
-            Grant grant = client.hold(Database.unique("shorten"), demand);
+            HeldTicket grant = client.hold(Database.unique("shorten"), demand);
 
-            assertThat(renew(client, grant, SHORT)).isInstanceOf(RenewalAnswer.Extended.class);
+            assertThat(client.renew(grant, SHORT)).isEqualTo(Told.KEPT);
 
             assertThat(timeLeft(client, grant)).isGreaterThan(Duration.ofSeconds(20));
         }
@@ -203,19 +190,19 @@ class RowStoreTest {
     void isSharedByReadersAndRefusedToWriters(Database database) {
         OpenStore client = open(database);
         String name = Database.unique("shared");
-        Grant one = client.hold(name, Demand.shared());
-        Grant two = client.hold(name, Demand.shared());
+        HeldTicket one = client.hold(name, Demand.shared());
+        HeldTicket two = client.hold(name, Demand.shared());
 
         assertThat(one.token()).isNotEqualTo(two.token());
         assertThat(client.take(name)).isEmpty();
-        assertThat(client.store.release(one, Duration.ZERO, OpenStore.soon())).isEqualTo(ReleaseAnswer.RELEASED);
+        assertThat(client.release(one)).isEqualTo(ReleaseAnswer.RELEASED);
         assertThat(client.take(name)).isEmpty();
-        assertThat(client.store.release(two, Duration.ZERO, OpenStore.soon())).isEqualTo(ReleaseAnswer.RELEASED);
+        assertThat(client.release(two)).isEqualTo(ReleaseAnswer.RELEASED);
 
-        Grant writer = client.hold(name);
+        HeldTicket writer = client.hold(name);
         assertThat(writer.token()).isGreaterThan(two.token());
         assertThat(client.take(name, Demand.shared())).isEmpty();
-        assertThat(renew(client, two, LONG)).isInstanceOf(RenewalAnswer.Gone.class);
+        assertThat(client.renew(two, LONG)).isEqualTo(Told.GONE);
     }
 
     @ParameterizedTest
@@ -223,15 +210,15 @@ class RowStoreTest {
     void readersOutliveEachOther(Database database) {
         OpenStore client = open(database);
         String name = Database.unique("crowd");
-        Grant brief = client.take(name, Demand.shared(), SHORT).orElseThrow();
-        Grant lasting = client.hold(name, Demand.shared());
+        HeldTicket brief = client.take(name, Demand.shared(), SHORT).orElseThrow();
+        HeldTicket lasting = client.hold(name, Demand.shared());
 
         await().until(() -> client.store.view(name, OpenStore.soon()).holders().size() == 1);
 
-        assertThat(renew(client, brief, LONG)).isInstanceOf(RenewalAnswer.Gone.class);
-        assertThat(renew(client, lasting, LONG)).isInstanceOf(RenewalAnswer.Extended.class);
+        assertThat(client.renew(brief, LONG)).isEqualTo(Told.GONE);
+        assertThat(client.renew(lasting, LONG)).isEqualTo(Told.KEPT);
         assertThat(client.take(name)).isEmpty();
-        client.store.release(lasting, Duration.ZERO, OpenStore.soon());
+        client.release(lasting);
         assertThat(client.take(name)).isPresent();
     }
 
@@ -240,14 +227,14 @@ class RowStoreTest {
     void permitsKeepWithinTheSmallestTotal(Database database) {
         OpenStore client = open(database);
         String name = Database.unique("permits");
-        Grant two = client.hold(name, Demand.permits(2, 3));
+        HeldTicket two = client.hold(name, Demand.permits(2, 3));
 
         assertThat(client.take(name, Demand.permits(2, 5))).isEmpty();
         assertThat(client.take(name, Demand.permits(1, 2))).isEmpty();
-        Grant third = client.hold(name, Demand.permits(1, 5));
+        HeldTicket third = client.hold(name, Demand.permits(1, 5));
         assertThat(client.take(name, Demand.permits(1, 5))).isEmpty();
         assertThat(client.take(name, Demand.shared())).isEmpty();
-        client.store.release(two, Duration.ZERO, OpenStore.soon());
+        client.release(two);
         assertThat(client.take(name, Demand.permits(2, 3))).isPresent();
         assertThat(third.token()).isGreaterThan(two.token());
     }
@@ -258,24 +245,24 @@ class RowStoreTest {
         OpenStore client = open(database);
         Takes.within(Line.KEPT, watch -> {
             String name = Database.unique("line");
-            Grant reader = client.hold(name, Demand.shared());
+            HeldTicket reader = client.hold(name, Demand.shared());
 
             assertThat(client.take(name)).isEmpty();
-            Grant late = client.hold(name, Demand.shared());
+            HeldTicket late = client.hold(name, Demand.shared());
 
-            try (RingingStore.Bell waiting = client.store.listen(name, Demand.exclusive(), () -> {})) {
+            try (HintingStore.Hints waiting = client.store.listen(name, Demand.exclusive(), () -> {})) {
                 watch.start();
                 standInLine(client, name);
                 assertThat(client.take(name, Demand.shared())).isEmpty();
-                client.store.release(reader, Duration.ZERO, OpenStore.soon());
-                client.store.release(late, Duration.ZERO, OpenStore.soon());
+                client.release(reader);
+                client.release(late);
                 assertThat(client.take(name, Demand.shared()))
                         .as("free, but wanted")
                         .isEmpty();
-                Grant writer = client.hold(name);
+                HeldTicket writer = client.hold(name);
 
                 assertThat(client.take(name, Demand.shared())).isEmpty();
-                client.store.release(writer, Duration.ZERO, OpenStore.soon());
+                client.release(writer);
                 assertThat(client.take(name)).as("now the readers' turn").isEmpty();
                 assertThat(client.take(name, Demand.shared())).isPresent();
             }
@@ -289,7 +276,7 @@ class RowStoreTest {
         Takes.within(Line.KEPT, watch -> {
             String name = Database.unique("order");
             OpenStore holder = open(database);
-            Grant held = holder.hold(name);
+            HeldTicket held = holder.hold(name);
             watch.start();
             for (OpenStore waiter : waiters) {
                 waiter.store.listen(name, Demand.exclusive(), () -> {});
@@ -298,7 +285,7 @@ class RowStoreTest {
             assertThat(places(database, name)).as("one for each").isEqualTo(3);
 
             for (int turn = 0; turn < waiters.size(); turn++) {
-                holder.store.release(held, Duration.ZERO, OpenStore.soon());
+                holder.release(held);
                 for (OpenStore behind : waiters.subList(turn + 1, waiters.size())) {
                     assertThat(behind.take(name)).isEmpty();
                 }
@@ -314,7 +301,7 @@ class RowStoreTest {
     void whoStandsUpClearsAwayADeadFirst(Database database) {
         String name = Database.unique("dead-first");
         OpenStore holder = open(database);
-        Grant held = holder.hold(name);
+        HeldTicket held = holder.hold(name);
         OpenStore dead = another(database);
         dead.store.listen(name, Demand.exclusive(), () -> {});
         standInLine(dead, name);
@@ -327,7 +314,7 @@ class RowStoreTest {
         waiter.store.listen(name, Demand.exclusive(), () -> {});
         standInLine(waiter, name);
         assertThat(places(database, name)).isEqualTo(1);
-        holder.store.release(held, Duration.ZERO, OpenStore.soon());
+        holder.release(held);
 
         assertThat(waiter.take(name)).isPresent();
     }
@@ -335,12 +322,12 @@ class RowStoreTest {
     @Test
     void canBeWaitedForThroughConnectionsThatSendTextWithoutItsType() {
         String name = Database.unique("untyped");
-        Grant held = open(Database.POSTGRESQL).hold(name);
+        HeldTicket held = open(Database.POSTGRESQL).hold(name);
         try (OpenStore untyped = new OpenStore(polling(Database.POSTGRESQL) + "&stringtype=unspecified");
-                RingingStore.Bell waiting = untyped.store.listen(name, Demand.exclusive(), () -> {})) {
+                HintingStore.Hints waiting = untyped.store.listen(name, Demand.exclusive(), () -> {})) {
             standInLine(untyped, name);
             assertThat(places(Database.POSTGRESQL, name)).isEqualTo(1);
-            open(Database.POSTGRESQL).store.release(held, Duration.ZERO, OpenStore.soon());
+            open(Database.POSTGRESQL).release(held);
 
             assertThat(untyped.take(name)).isPresent();
         }
@@ -351,15 +338,15 @@ class RowStoreTest {
     void aPlaceFromBeforeTheClockWasSetBackCountsNoMore(Database database) {
         OpenStore client = open(database);
         String name = Database.unique("set-back");
-        client.store.release(client.hold(name), Duration.ZERO, OpenStore.soon());
+        client.release(client.hold(name));
         long anHour = Duration.ofHours(1).toNanos() / 1000;
         String now = database.dialect().now();
         database.execute("UPDATE holdfast_lock SET line_until = " + now + " + " + anHour + ", line = CONCAT('"
                 + Line.who("d".repeat(Line.CLIENT_LENGTH), LockSql.Kind.EXCLUSIVE) + "', " + now + " + " + anHour
                 + ") WHERE name = '" + name + "'");
 
-        Grant shared = client.hold(name, Demand.shared());
-        client.store.release(shared, Duration.ZERO, OpenStore.soon());
+        HeldTicket shared = client.hold(name, Demand.shared());
+        client.release(shared);
 
         assertThat(client.take(name)).isPresent();
     }
@@ -369,8 +356,8 @@ class RowStoreTest {
     void aRowWhoseTokenTheClockHasNotReachedIsNotPruned(Database database) {
         OpenStore client = open(database);
         String name = Database.unique("ahead");
-        Grant before = client.hold(name);
-        client.store.release(before, Duration.ZERO, OpenStore.soon());
+        HeldTicket before = client.hold(name);
+        client.release(before);
         long ahead = before.token() + Duration.ofDays(10).toNanos() / 1000;
         database.execute("UPDATE holdfast_lock SET acquired_at = 0, token = " + ahead + " WHERE name = '" + name + "'");
 
@@ -404,15 +391,15 @@ class RowStoreTest {
     void aPlaceInLineOfTheDeadFades(Database database) {
         OpenStore client = open(database);
         String name = Database.unique("fading");
-        Grant reader = client.hold(name, Demand.shared());
-        RingingStore.Bell waiting = client.store.listen(name, Demand.exclusive(), () -> {});
+        HeldTicket reader = client.hold(name, Demand.shared());
+        HintingStore.Hints waiting = client.store.listen(name, Demand.exclusive(), () -> {});
         standInLine(client, name);
         waiting.close();
 
         await().atMost(Duration.ofSeconds(10))
                 .until(() -> client.take(name, Demand.shared()).isPresent());
 
-        assertThat(renew(client, reader, LONG)).isInstanceOf(RenewalAnswer.Extended.class);
+        assertThat(client.renew(reader, LONG)).isEqualTo(Told.KEPT);
     }
 
     @ParameterizedTest
@@ -421,10 +408,10 @@ class RowStoreTest {
         OpenStore client = open(database);
         for (Demand demand : List.of(Demand.exclusive(), Demand.shared(), Demand.permits(1, 1))) {
             String name = Database.unique("withdraw");
-            Grant grant = client.hold(name, demand);
+            HeldTicket grant = client.hold(name, demand);
 
-            assertThat(client.store.withdraw(grant.request(), OpenStore.soon())).isEqualTo(Withdrawal.REMOVED);
-            assertThat(client.store.withdraw(grant.request(), OpenStore.soon())).isEqualTo(Withdrawal.NOT_FOUND);
+            assertThat(client.withdraw(grant)).isEqualTo(Withdrawal.REMOVED);
+            assertThat(client.withdraw(grant)).isEqualTo(Withdrawal.NOT_FOUND);
             assertThat(client.take(name)).isPresent();
         }
     }
@@ -437,15 +424,15 @@ class RowStoreTest {
         for (Demand demand : List.of(Demand.exclusive(), Demand.shared(), Demand.permits(1, 1))) {
             Takes.within(linger, watch -> {
                 String name = Database.unique("linger");
-                Grant grant = client.hold(name, demand);
+                HeldTicket grant = client.hold(name, demand);
                 watch.start();
 
-                client.store.release(grant, linger, OpenStore.soon());
+                client.release(grant, linger);
 
                 assertThat(client.take(name)).isEmpty();
                 assertThat(client.store.view(name, OpenStore.soon()).holders())
                         .allSatisfy(holder -> assertThat(holder.origin()).isEmpty());
-                assertThat(renew(client, grant, LONG)).isInstanceOf(RenewalAnswer.Gone.class);
+                assertThat(client.renew(grant, LONG)).isEqualTo(Told.GONE);
                 await().until(() -> client.take(name).isPresent());
             });
         }
@@ -456,16 +443,18 @@ class RowStoreTest {
     void aWriterGoesOnAsAReader(Database database) {
         OpenStore client = open(database);
         String name = Database.unique("downgrade");
-        Grant writer = client.hold(name);
+        HeldTicket writer = client.hold(name);
 
-        Grant reader = client.store.downgrade(writer, OpenStore.soon());
+        long token = writer.token();
+        client.store.downgrade(writer.ticket, OpenStore.soon());
 
-        assertThat(reader.token()).isEqualTo(writer.token());
+        assertThat(writer.ticket.demand()).isEqualTo(Demand.shared());
+        assertThat(writer.token()).isEqualTo(token);
         assertThat(client.take(name, Demand.shared())).isPresent();
         assertThat(client.take(name)).isEmpty();
-        assertThat(renew(client, reader, LONG)).isInstanceOf(RenewalAnswer.Extended.class);
-        assertThatThrownBy(() -> client.store.downgrade(writer, OpenStore.soon()))
-                .isInstanceOf(LeaseLostException.class);
+        assertThat(client.renew(writer, LONG)).isEqualTo(Told.KEPT);
+        client.store.downgrade(writer.ticket, OpenStore.soon());
+        assertThat(writer.told()).as("it is no writer any more").isEqualTo(Told.GONE);
     }
 
     @ParameterizedTest
@@ -474,11 +463,11 @@ class RowStoreTest {
         OpenStore client = open(database);
         for (Demand demand : List.of(Demand.exclusive(), Demand.shared())) {
             String name = Database.unique("force");
-            Grant grant = client.hold(name, demand);
+            HeldTicket grant = client.hold(name, demand);
 
             assertThat(client.store.forceRelease(name, OpenStore.soon())).isEqualTo(1);
 
-            assertThat(renew(client, grant, LONG)).isInstanceOf(RenewalAnswer.Gone.class);
+            assertThat(client.renew(grant, LONG)).isEqualTo(Told.GONE);
             assertThat(client.hold(name).token()).isGreaterThan(grant.token() + 1);
         }
     }
@@ -493,10 +482,10 @@ class RowStoreTest {
         client.store.raise(name, floor, OpenStore.soon());
         client.store.raise(name, 5, OpenStore.soon());
 
-        Grant grant = client.hold(name);
+        HeldTicket grant = client.hold(name);
         assertThat(grant.token()).isEqualTo(floor + 1);
         client.store.raise(name, floor + 100, OpenStore.soon());
-        assertThat(renew(client, grant, LONG)).isInstanceOf(RenewalAnswer.Extended.class);
+        assertThat(client.renew(grant, LONG)).isEqualTo(Told.KEPT);
     }
 
     @ParameterizedTest
@@ -504,23 +493,22 @@ class RowStoreTest {
     void viewsShowWhoHoldsWhat(Database database) {
         OpenStore client = open(database);
         String id = Database.unique("view_%");
-        Grant exclusive = client.hold(id + "/a");
+        HeldTicket exclusive = client.hold(id + "/a");
         client.hold(id + "/b", Demand.permits(2, 3));
         client.hold(id + "/b", Demand.permits(1, 3));
-        client.store.release(client.hold(id + "/c"), Duration.ZERO, OpenStore.soon());
+        client.release(client.hold(id + "/c"));
 
-        List<LockView> views = client.store.views(id, OpenStore.soon());
+        List<LockView> views = views(client, id);
 
         assertThat(views).extracting(LockView::name).containsExactly(id + "/a", id + "/b");
         LockView.Holder holder = views.get(0).holders().get(0);
-        assertThat(holder.token()).isEqualTo(exclusive.token() * 1024);
-        assertThat(holder.origin()).contains(exclusive.request().origin());
+        assertThat(holder.token()).contains(exclusive.token());
+        assertThat(holder.origin()).contains(exclusive.ticket.origin());
         assertThat(views.get(1).holders())
                 .extracting(LockView.Holder::demand)
                 .containsExactly(Demand.permits(2, 3), Demand.permits(1, 3));
         assertThat(client.store.view(id + "/c", OpenStore.soon()).isHeld()).isFalse();
-        assertThat(client.store.views(id.toUpperCase(java.util.Locale.ROOT), OpenStore.soon()))
-                .isEmpty();
+        assertThat(views(client, id.toUpperCase(Locale.ROOT))).isEmpty();
     }
 
     @ParameterizedTest
@@ -528,14 +516,14 @@ class RowStoreTest {
     void pruneRemovesRowsIdleForLong(Database database) {
         OpenStore client = open(database);
         String name = Database.unique("prune");
-        Grant old = client.hold(name);
-        client.store.release(old, Duration.ZERO, OpenStore.soon());
-        Grant held = client.hold(Database.unique("held"));
+        HeldTicket old = client.hold(name);
+        client.release(old);
+        HeldTicket held = client.hold(Database.unique("held"));
 
         await().until(() -> client.store.prune(Duration.ofMillis(10), OpenStore.soon()) > 0);
 
         assertThat(rows(database, name)).isZero();
-        assertThat(renew(client, held, LONG)).isInstanceOf(RenewalAnswer.Extended.class);
+        assertThat(client.renew(held, LONG)).isEqualTo(Told.KEPT);
         assertThat(client.hold(name).token()).isGreaterThan(old.token());
     }
 
@@ -546,7 +534,7 @@ class RowStoreTest {
         String name = Database.unique("rows");
         for (int i = 0; i < 3; i++) {
             for (Demand demand : List.of(Demand.exclusive(), Demand.shared(), Demand.permits(1, 3))) {
-                client.store.release(client.hold(name, demand), Duration.ZERO, OpenStore.soon());
+                client.release(client.hold(name, demand));
             }
         }
 
@@ -559,9 +547,9 @@ class RowStoreTest {
         OpenStore client = open(database);
         for (Demand demand : List.of(Demand.exclusive(), Demand.shared(), Demand.permits(1, 3))) {
             String released = Database.unique("released");
-            client.store.release(client.hold(released, demand), Duration.ZERO, OpenStore.soon());
+            client.release(client.hold(released, demand));
             String withdrawn = Database.unique("withdrawn");
-            client.store.withdraw(client.hold(withdrawn, demand).request(), OpenStore.soon());
+            client.withdraw(client.hold(withdrawn, demand));
             String forced = Database.unique("forced");
             client.hold(forced, demand);
             client.store.forceRelease(forced, OpenStore.soon());
@@ -581,18 +569,18 @@ class RowStoreTest {
         String name = Database.unique("outlive");
         String outliving = "SELECT COUNT(*) FROM holdfast_lock l JOIN holdfast_lock_holder h ON h.name = l.name"
                 + " WHERE h.expires_at > l.expires_at AND l.name = '" + name + "'";
-        List<Grant> readers = new ArrayList<>();
+        List<HeldTicket> readers = new ArrayList<>();
         for (int seconds : new int[] {5, 20, 10}) {
             readers.add(client.take(name, Demand.shared(), Duration.ofSeconds(seconds))
                     .orElseThrow());
             assertThat(database.number(outliving)).isZero();
         }
-        for (Grant reader : readers) {
-            renew(client, reader, Duration.ofSeconds(40));
+        for (HeldTicket reader : readers) {
+            client.renew(reader, Duration.ofSeconds(40));
             assertThat(database.number(outliving)).isZero();
         }
-        for (Grant reader : readers) {
-            client.store.release(reader, Duration.ZERO, OpenStore.soon());
+        for (HeldTicket reader : readers) {
+            client.release(reader);
             assertThat(database.number(outliving)).isZero();
         }
         assertThat(client.take(name)).isPresent();
@@ -603,15 +591,13 @@ class RowStoreTest {
                 + "') + (SELECT COUNT(*) FROM holdfast_lock_holder WHERE name = '" + name + "')");
     }
 
-    private static RenewalAnswer renew(OpenStore client, Grant grant, Duration ttl) {
-        return client.store
-                .renew(List.of(new RenewalRequest(grant, ttl)), OpenStore.soon())
-                .get(0);
+    private static List<LockView> views(OpenStore client, String prefix) {
+        return client.store.views(prefix, Optional.empty(), 100, OpenStore.soon()).locks();
     }
 
-    private static Duration timeLeft(OpenStore client, Grant grant) {
+    private static Duration timeLeft(OpenStore client, HeldTicket grant) {
         Optional<Duration> left = client.store
-                .view(grant.request().name(), OpenStore.soon())
+                .view(grant.ticket.name(), OpenStore.soon())
                 .holders()
                 .get(0)
                 .timeLeft();

@@ -78,7 +78,7 @@ final class Census {
         try {
             return courier.readAll(deadline, () -> scan(pattern, deadline));
         } catch (JedisException e) {
-            throw new StoreUnavailableException(about, String.valueOf(e.getMessage()), e);
+            throw new StoreUnavailableException(about, Courier.reason(e, Courier.SERVER), e);
         }
     }
 

@@ -6,12 +6,14 @@ import io.holdfast.UnknownOutcomeException;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.TimeSource;
-import java.net.SocketTimeoutException;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Supplier;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.CommandArguments;
 import redis.clients.jedis.Connection;
@@ -62,6 +64,12 @@ final class Courier {
             List<String> keys,
             List<String> arguments) {}
 
+    /** What basics.lua and take-free.lua say of a counter that is none. */
+    private static final Pattern NO_TOKEN = Pattern.compile("HOLDFAST NOTOKEN (.+?)(?: script: \\p{XDigit}+, on .*)?$");
+
+    /** Where it is not known which one. */
+    static final String SERVER = "the server";
+
     private static final Duration FAILOVER_PAUSE = Duration.ofMillis(100);
     /** A write this large may fill the socket's buffers, and a blocked write knows no timeout. */
     private static final int LARGE_ARGUMENTS = 200;
@@ -101,14 +109,15 @@ final class Courier {
         boolean asking = false;
         while (true) {
             if (deadline.hasPassed()) {
-                throw failure(call, sentFailure, new JedisException("the deadline passed before it could be asked"));
+                throw failure(
+                        call, sentFailure, new JedisException("the deadline passed before it could be asked"), SERVER);
             }
             Node node;
             Node.Line line;
             try {
                 node = redirectedTo.isPresent() ? redirectedTo.get() : topology.nodeOf(call.slot(), deadline);
             } catch (JedisException e) {
-                throw failure(call, sentFailure, e);
+                throw failure(call, sentFailure, e, SERVER);
             }
             redirectedTo = Optional.empty();
             try {
@@ -118,7 +127,7 @@ final class Courier {
                 if (!isRefusal(e) && pauseForFailover(deadline)) {
                     continue;
                 }
-                throw failure(call, sentFailure, e);
+                throw failure(call, sentFailure, e, node.id());
             }
             try {
                 Reply reply = exchange(line.connection(), call, asking, sentFailure != null, deadline);
@@ -130,16 +139,16 @@ final class Courier {
                 try {
                     redirectedTo = Optional.of(topology.redirected(e));
                 } catch (JedisException nowhere) {
-                    throw failure(call, sentFailure, nowhere);
+                    throw failure(call, sentFailure, nowhere, node.id());
                 }
             } catch (JedisDataException e) {
                 node.giveBack(line);
                 if (!isPassing(e)) {
-                    throw failure(call, sentFailure, e);
+                    throw failure(call, sentFailure, e, node.id());
                 }
                 topology.suspect(node);
                 if (!pauseForFailover(deadline)) {
-                    throw failure(call, sentFailure, e);
+                    throw failure(call, sentFailure, e, node.id());
                 }
             } catch (JedisConnectionException e) {
                 node.drop(line);
@@ -147,12 +156,12 @@ final class Courier {
                 boolean second = sentFailure != null;
                 sentFailure = e;
                 if (isTimeout(e) || deadline.hasPassed() || (second && !pauseForFailover(deadline))) {
-                    throw failure(call, sentFailure, e);
+                    throw failure(call, sentFailure, e, node.id());
                 }
                 node.forgetIdle();
             } catch (RuntimeException | Error e) {
                 node.drop(line);
-                throw failure(call, e, e);
+                throw failure(call, e, e, node.id());
             }
         }
     }
@@ -190,7 +199,7 @@ final class Courier {
             line = node.borrow(first.urgency(), deadline);
         } catch (JedisException e) {
             return calls.stream()
-                    .map(call -> new Outcome(null, failure(call, null, e)))
+                    .map(call -> new Outcome(null, failure(call, null, e, SERVER)))
                     .toList();
         }
         long baseNanos = time.nanoTime();
@@ -203,7 +212,7 @@ final class Courier {
             node.forgetIdle();
             topology.suspect(node);
             return calls.stream()
-                    .map(call -> new Outcome(null, failure(call, e, e)))
+                    .map(call -> new Outcome(null, failure(call, e, e, node.id())))
                     .toList();
         }
         long confirmed = replicas > 0 && replies.get(calls.size()) instanceof Long count ? count : 0;
@@ -324,8 +333,9 @@ final class Courier {
 
     /** What the server would say again: a wrong password, a missing right. Not that it has no room now. */
     private static boolean isRefusal(JedisException e) {
-        String message = String.valueOf(e.getMessage());
-        return e instanceof JedisDataException
+        Throwable answer = e instanceof NoConnectionException ? e.getCause() : e;
+        String message = String.valueOf(answer.getMessage());
+        return answer instanceof JedisDataException
                 && (message.startsWith("NOAUTH") || message.startsWith("WRONGPASS") || message.startsWith("NOPERM"));
     }
 
@@ -341,27 +351,34 @@ final class Courier {
     }
 
     static boolean isTimeout(Throwable e) {
-        for (Throwable cause = e; cause != null; cause = cause.getCause()) {
-            if (cause instanceof SocketTimeoutException) {
-                return true;
-            }
-        }
-        return false;
+        return NoConnectionException.isTimeout(e);
     }
 
-    private LockException failure(Call call, @Nullable Throwable sentFailure, Throwable last) {
+    private static LockException failure(Call call, @Nullable Throwable sentFailure, Throwable last, String server) {
         if (sentFailure != null) {
-            return new UnknownOutcomeException(call.lockName(), reason(sentFailure), last);
+            return new UnknownOutcomeException(call.lockName(), reason(sentFailure, server), last);
         }
-        return new StoreUnavailableException(call.lockName(), reason(last), last);
+        return new StoreUnavailableException(call.lockName(), reason(last, server), last);
     }
 
     /** For people: what the server said, or what happened to the connection. */
-    private static String reason(Throwable e) {
-        if (isTimeout(e)) {
-            return "the server did not answer in time";
-        }
+    static String reason(Throwable e, String server) {
         String message = String.valueOf(e.getMessage());
+        if (e instanceof NoConnectionException) {
+            return message;
+        }
+        if (isTimeout(e)) {
+            return server + " did not answer in time";
+        }
+        if (e instanceof JedisConnectionException && e.getCause() instanceof IOException broken) {
+            return "the connection to " + server + " broke (" + broken.getMessage() + ")";
+        }
+        Matcher counter = NO_TOKEN.matcher(message);
+        if (counter.find()) {
+            String key = counter.group(1);
+            return "the key " + key + " is not a token, so something else has written it. If nobody needs that, remove"
+                    + " it: redis-cli DEL '" + key.replace("'", "'\\''") + "'";
+        }
         if (e instanceof JedisMovedDataException) {
             return "the server is part of a cluster, use redis-cluster:// (" + message + ")";
         }
@@ -388,7 +405,7 @@ final class Courier {
             try {
                 topology.nodeOf(keys.slot(), until.within(timeout));
             } catch (JedisException e) {
-                throw new StoreUnavailableException(keys.name(), reason(e), e);
+                throw new StoreUnavailableException(keys.name(), reason(e, SERVER), e);
             }
             lane = topology.lane(keys.slot());
         }
@@ -402,7 +419,7 @@ final class Courier {
             try {
                 return read.get();
             } catch (JedisConnectionException e) {
-                if (isTimeout(e) || (second && !pauseForFailover(deadline))) {
+                if (isTimeout(e) || isRefusal(e) || (second && !pauseForFailover(deadline))) {
                     throw e;
                 }
                 second = true;

@@ -91,7 +91,13 @@ final class PooledNode implements Node {
         if (closed) {
             throw new JedisConnectionException("the store is closed");
         }
-        return new Connection(new TimedSockets(server, tls, deadline), config);
+        try {
+            return new Connection(new TimedSockets(server, tls, deadline), config);
+        } catch (NoConnectionException e) {
+            throw e;
+        } catch (JedisException e) {
+            throw NoConnectionException.refused(server, tls != null, config.getPassword() != null, e);
+        }
     }
 
     @Override

@@ -41,26 +41,30 @@ final class TimedSockets implements JedisSocketFactory {
 
     @Override
     public Socket createSocket() {
-        JedisConnectionException failure = new JedisConnectionException("cannot connect to " + server);
+        @Nullable NoConnectionException failure = null;
         for (InetAddress address : lookUp()) {
             Socket socket = new Socket();
+            boolean connected = false;
             try {
                 socket.setKeepAlive(true);
                 socket.setTcpNoDelay(true);
                 socket.connect(new InetSocketAddress(address, server.getPort()), millisLeft(deadline));
+                connected = true;
                 socket.setSoTimeout(millisLeft(deadline));
                 return tls == null ? socket : secure(socket, tls);
             } catch (IOException e) {
                 closeQuietly(socket);
-                if (failure.getCause() == null) {
-                    failure = new JedisConnectionException("cannot connect to " + server + ": " + reason(e), e);
+                if (failure == null) {
+                    failure = connected
+                            ? NoConnectionException.insecure(server, e)
+                            : NoConnectionException.unreachable(server, e);
                 }
             }
             if (deadline.hasPassed()) {
                 break;
             }
         }
-        throw failure;
+        throw failure == null ? new JedisConnectionException("cannot connect to " + server) : failure;
     }
 
     private Socket secure(Socket plain, SSLSocketFactory factory) throws IOException {
@@ -78,7 +82,7 @@ final class TimedSockets implements JedisSocketFactory {
             try {
                 return InetAddress.getAllByName(server.getHost());
             } catch (UnknownHostException e) {
-                throw new JedisConnectionException("'" + server.getHost() + "' is not an address", e);
+                throw new NoConnectionException("'" + server.getHost() + "' is not an address", e);
             }
         }
         CompletableFuture<InetAddress[]> found = new CompletableFuture<>();
@@ -96,7 +100,7 @@ final class TimedSockets implements JedisSocketFactory {
             lookup.start();
         } catch (OutOfMemoryError e) {
             // No thread to be had now: nothing that asking again later could not mend.
-            throw new JedisConnectionException("no thread to look up host '" + server.getHost() + "' on", e);
+            throw new NoConnectionException("no thread to look up host '" + server.getHost() + "' on", e);
         }
         return await(found);
     }
@@ -106,15 +110,12 @@ final class TimedSockets implements JedisSocketFactory {
             try {
                 return found.get(time, unit);
             } catch (TimeoutException e) {
-                throw new JedisConnectionException("looking up host '" + server.getHost() + "' took too long");
+                throw new NoConnectionException("looking up host '" + server.getHost() + "' took too long", e);
             } catch (ExecutionException e) {
-                throw new JedisConnectionException("host '" + server.getHost() + "' is unknown", e.getCause());
+                throw new NoConnectionException(
+                        "host '" + server.getHost() + "' is unknown; check its name", e.getCause());
             }
         });
-    }
-
-    private static String reason(IOException e) {
-        return e.getMessage() == null ? e.getClass().getSimpleName() : e.getMessage();
     }
 
     private static void closeQuietly(Socket socket) {

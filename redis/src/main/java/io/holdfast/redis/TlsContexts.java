@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.security.GeneralSecurityException;
 import java.security.KeyFactory;
@@ -114,7 +115,10 @@ final class TlsContexts {
         try {
             return Files.readString(file, StandardCharsets.US_ASCII);
         } catch (IOException e) {
-            throw new IllegalArgumentException("the TLS file " + file + " cannot be read", e);
+            throw new IllegalArgumentException(
+                    "the TLS file " + file + " cannot be read: "
+                            + (e instanceof NoSuchFileException ? "no such file" : e.getMessage()),
+                    e);
         }
     }
 }

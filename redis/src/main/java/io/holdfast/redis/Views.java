@@ -20,6 +20,8 @@ final class Views {
     private static final Pattern TICKET =
             Pattern.compile("(\\d+) (\\w) (\\d+) (\\d+) \\d+ (\\d+) \\S+ (.*)", Pattern.DOTALL);
     private static final int TOKEN_SCALE = 1024;
+    /** What an owner begins with that has released the lock, which lingers. */
+    private static final String NOBODY = "~";
 
     private Views() {}
 
@@ -39,12 +41,13 @@ final class Views {
         for (int i = 1; i < flat.size(); i += 2) {
             Matcher packed = HOLDER.matcher(text(flat.get(i)));
             if (packed.matches() && Long.parseLong(packed.group(1)) > nowMicros) {
-                holders.add(new LockView.Holder(
+                LockView.Holder holder = new LockView.Holder(
                         Origins.read(packed.group(7)),
                         demand(packed.group(3), packed.group(4), packed.group(5)),
                         Long.parseLong(packed.group(2)) * TOKEN_SCALE,
                         Optional.of(instant(packed.group(6))),
-                        Optional.of(micros(Long.parseLong(packed.group(1)) - nowMicros))));
+                        Optional.of(micros(Long.parseLong(packed.group(1)) - nowMicros)));
+                holders.add(text(flat.get(i - 1)).startsWith(NOBODY) ? holder.lingering() : holder);
             }
         }
         holders.sort(Comparator.comparingLong(LockView.Holder::token));

@@ -21,10 +21,30 @@ local function millis(micros)
     return text(math.ceil(micros / 1000))
 end
 
--- Sets the counter and returns what it was.
+-- The token that a counter's value is: 0 without a value, nil if it is no whole number that a double can hold.
+local function token_in(value)
+    if not value then
+        return 0
+    end
+    local token = string.find(value, '^%d+$') and tonumber(value)
+    return token and token < 2 ^ 53 and token or nil
+end
+
+-- Somebody else has written it: to be said, and explained by Courier.java, not guessed around.
+local function no_token(counter)
+    error('HOLDFAST NOTOKEN ' .. counter, 0)
+end
+
+-- Sets the counter and returns what it was. What is no token is put back, for good: it is not ours to lose.
 local function keep_counter(counter, token)
     local life = math.ceil(math.max(now, token) / 1000) + COUNTER_LIFE_MILLIS
-    return tonumber(redis.call('SET', counter, text(token), 'PXAT', text(life), 'GET') or '0')
+    local value = redis.call('SET', counter, text(token), 'PXAT', text(life), 'GET')
+    local last = token_in(value)
+    if not last then
+        redis.call('SET', counter, value)
+        no_token(counter)
+    end
+    return last
 end
 
 -- The next token: nearly always the clock.

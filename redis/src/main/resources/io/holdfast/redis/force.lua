@@ -4,11 +4,17 @@
 -- KEYS  lock, queue, tickets, counter
 -- Reply how many lost it
 --
--- Each is told on its client's channel. The token advances even if nobody waits. A foreign key is left alone: it is not ours
--- to delete. Works when out of memory.
+-- Each is told on its client's channel; a foreign one, whose key is deleted, cannot be. The token advances even if nobody waits.
+-- Works when out of memory.
 
 local lock = open(1)
 local lost = 0
+if lock.foreign then
+    redis.call('DEL', lock.key)
+    lock.foreign = false
+    lock.changed = true
+    lost = 1
+end
 for owner, holder in pairs(lock.holders) do
     remove_holder(lock, owner)
     if string.sub(owner, 1, 1) ~= '~' then

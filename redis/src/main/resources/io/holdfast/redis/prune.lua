@@ -6,9 +6,9 @@
 -- Reply 1 if it was removed, else 0
 --
 -- Safe because the clock has passed the counter's value: the next token is larger without it. A counter raised beyond the
--- clock stays.
+-- clock stays, and so does a value that is no token.
 
-local last = tonumber(redis.call('GET', KEYS[4]) or '0')
+local last = token_in(redis.call('GET', KEYS[4])) or 0
 if last == 0 or last > now - tonumber(ARGV[1]) or redis.call('EXISTS', KEYS[1], KEYS[2]) > 0 then
     return 0
 end

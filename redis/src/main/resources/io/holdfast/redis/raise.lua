@@ -6,7 +6,7 @@
 -- Reply the counter now
 
 local floor = tonumber(ARGV[1])
-local last = tonumber(redis.call('GET', KEYS[4]) or '0')
+local last = token_in(redis.call('GET', KEYS[4])) or no_token(KEYS[4])
 if floor > last then
     keep_counter(KEYS[4], floor)
     last = floor

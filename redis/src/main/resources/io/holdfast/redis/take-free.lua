@@ -8,8 +8,13 @@ if redis.call('EXISTS', KEYS[1], KEYS[2], KEYS[3]) == 0 then
     local clock = string.format('%.0f', micros)
     local token = clock
     local last = redis.call('SET', KEYS[4], clock, 'PXAT', string.format('%.0f', math.ceil(micros / 1000) + week), 'GET')
-    if last and tonumber(last) >= micros then
-        local next_one = tonumber(last) + 1
+    local number = last and string.find(last, '^%d+$') and tonumber(last)
+    if last and not (number and number < 2 ^ 53) then
+        redis.call('SET', KEYS[4], last)
+        error('HOLDFAST NOTOKEN ' .. KEYS[4], 0)
+    end
+    if number and number >= micros then
+        local next_one = number + 1
         token = string.format('%.0f', next_one)
         redis.call('SET', KEYS[4], token, 'PXAT', string.format('%.0f', math.ceil(next_one / 1000) + week))
     end

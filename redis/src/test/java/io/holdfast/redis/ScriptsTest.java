@@ -7,6 +7,7 @@ import io.holdfast.Demand;
 import io.holdfast.LeaseLostException;
 import io.holdfast.LockView;
 import io.holdfast.LossReason;
+import io.holdfast.StoreUnavailableException;
 import io.holdfast.spi.Answer;
 import io.holdfast.spi.Grant;
 import io.holdfast.spi.ReleaseAnswer;
@@ -21,6 +22,8 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import redis.clients.jedis.params.SetParams;
 
 @DisplayName("Each script, in every state it can meet")
@@ -384,12 +387,55 @@ class ScriptsTest extends RedisTest {
         }
 
         @Test
-        void forceLeavesAFreeLockAndAForeignKeyAlone() {
+        void forceLeavesAFreeLockAlone() {
             assertThat(client.store.forceRelease(name, client.soon())).isZero();
-            redis.set(keys(name).lock(), "somebody");
+            assertThat(redis.exists(keys(name).counter())).isFalse();
+        }
 
-            assertThat(client.store.forceRelease(name, client.soon())).isZero();
-            assertThat(redis.get(keys(name).lock())).isEqualTo("somebody");
+        @Test
+        void forceTakesItFromAForeignHolderAndLetsTheNextIn() {
+            redis.set(keys(name).lock(), "somebody");
+            TestClient.Place next = enqueue(client.request(name));
+
+            assertThat(client.store.forceRelease(name, client.soon())).isEqualTo(1);
+
+            assertThat(pushed(next).token()).isPositive();
+            client.release(pushed(next));
+            assertThat(redis.exists(keys(name).lock())).isFalse();
+        }
+
+        @Test
+        void forceTakesItFromAForeignHolderOfAnyType() {
+            redis.rpush(keys(name).lock(), "somebody");
+            assertThat(client.store.forceRelease(name, client.soon())).isEqualTo(1);
+            redis.hset(keys(name).lock(), "another", "library");
+            assertThat(client.store.forceRelease(name, client.soon())).isEqualTo(1);
+
+            assertThat(client.store.view(name, client.soon()).isHeld()).isFalse();
+            assertThat(client.grant(name).token()).isGreaterThan(0);
+        }
+
+        @ParameterizedTest
+        @ValueSource(strings = {"not a number", "", "nan", "1e300", "-5", "0x10", "99999999999999999999"})
+        void aCounterThatIsNoTokenIsNamedAndLeftAsItIs(String value) {
+            String counter = keys(name).counter();
+            redis.set(counter, value);
+
+            assertThatThrownBy(() -> client.grant(name))
+                    .isInstanceOf(StoreUnavailableException.class)
+                    .hasMessageContaining("'" + name + "'")
+                    .hasMessageContaining("the key " + counter + " is not a token")
+                    .hasMessageContaining("redis-cli DEL")
+                    .hasMessageNotContaining("user_script");
+            assertThat(redis.get(counter)).isEqualTo(value);
+            assertThat(redis.exists(keys(name).lock())).isFalse();
+            client.store.prune(Duration.ZERO, client.soon());
+            assertThat(redis.get(counter)).isEqualTo(value);
+            assertThatThrownBy(() -> client.store.raise(name, 1, client.soon())).hasMessageContaining("is not a token");
+
+            redis.del(counter);
+
+            assertThat(client.grant(name).token()).isGreaterThan(0);
         }
 
         @Test

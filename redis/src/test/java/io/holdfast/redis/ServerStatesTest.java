@@ -235,6 +235,22 @@ class ServerStatesTest extends RedisTest {
     }
 
     @Test
+    void aServerThatHangsIsNamedAlsoByAListing() {
+        RedisServer hanging = closing(RedisServer.start(), RedisServer::close);
+        Holdfast holdfast = holdfast(hanging.uri() + "?timeout=300ms");
+        assertThat(holdfast.locks("")).isEmpty();
+
+        hanging.pause();
+
+        assertThatThrownBy(() -> holdfast.locks(""))
+                .isInstanceOf(StoreUnavailableException.class)
+                .hasMessageStartingWith("The store is unavailable: ")
+                .hasMessageContaining("did not answer in time")
+                .hasMessageNotContainingAny("Exception", "Nothing was acquired");
+        hanging.resume();
+    }
+
+    @Test
     void anUnknownHostIsSaid() {
         isTimely(
                 Duration.ofSeconds(6),

@@ -287,7 +287,7 @@ abstract class ExclusionContract extends StoreContract {
         if (subject().faults().isPresent()) {
             subject().faults().get().delayReplies(delay);
         } else {
-            tap.on(Operation.ATTEMPT, StoreTap.delayReply(delay)).on(Operation.RENEW, StoreTap.delayReply(delay));
+            tap.on(Operation.TRY, StoreTap.delayReply(delay)).on(Operation.EXTEND, StoreTap.delayReply(delay));
         }
     }
 
@@ -304,7 +304,7 @@ abstract class ExclusionContract extends StoreContract {
         holder.release();
 
         try (Lease lease = get(waiter)) {
-            Duration sinceHeard = Duration.ofNanos(System.nanoTime() - tap.lastAnsweredNanos(Operation.ENQUEUE));
+            Duration sinceHeard = Duration.ofNanos(System.nanoTime() - tap.lastAnsweredNanos(Operation.QUEUE));
             assertThat(lease.remaining()).isLessThanOrEqualTo(longTtl().minus(sinceHeard));
         }
     }

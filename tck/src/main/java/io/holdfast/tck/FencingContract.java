@@ -11,10 +11,12 @@ import io.holdfast.Lease;
 import io.holdfast.LockEvent;
 import io.holdfast.spi.AdministeredStore;
 import io.holdfast.spi.DowngradingStore;
-import io.holdfast.spi.Grant;
 import io.holdfast.spi.TokenRaisingStore;
+import io.holdfast.spi.Tokens;
+import io.holdfast.tck.DirectStore.Claim;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Future;
 import java.util.concurrent.locks.Lock;
@@ -52,6 +54,16 @@ abstract class FencingContract extends StoreContract {
         }
 
         assertStrictlyIncreasing(tokens);
+    }
+
+    @Test
+    void theStoresOwnNumberIsToldBesideTheToken() throws Exception {
+        try (Lease lease = client().lock(name()).acquire()) {
+            assertThat(lease.storeToken()).isEqualTo(Tokens.ofStore(lease.token()));
+            assertThat(new DirectStore(mainTap()).view(name()).holders())
+                    .singleElement()
+                    .satisfies(holder -> assertThat(holder.token()).hasValue(lease.storeToken()));
+        }
     }
 
     @Test
@@ -103,11 +115,12 @@ abstract class FencingContract extends StoreContract {
             assertThat(lease.token()).isEqualTo(token);
             assertThat(view(name()).holders())
                     .singleElement()
-                    .satisfies(holder -> assertThat(holder.token()).isEqualTo(token));
+                    .satisfies(holder -> assertThat(holder.token()).hasValue(token));
         }
         Lock reentrant = client.lock(name("reentrant")).asReentrantLock();
         reentrant.lock();
-        long before = view(name("reentrant")).holders().get(0).token();
+        Optional<Long> before = view(name("reentrant")).holders().get(0).token();
+        assertThat(before).isPresent();
         reentrant.lock();
         assertThat(view(name("reentrant")).holders())
                 .singleElement()
@@ -176,18 +189,18 @@ abstract class FencingContract extends StoreContract {
     void aRaisedFloorIsBelowEveryLaterToken() {
         assumeCan(TokenRaisingStore.class, "raise tokens");
         DirectStore direct = direct();
-        Grant first = direct.grant(name(), Demand.exclusive(), longTtl());
+        Claim first = direct.grant(name(), Demand.exclusive(), longTtl());
         direct.release(first);
-        long floor = first.token() + 1_000_000;
+        long floor = first.storeToken() + 1_000_000;
 
         ((TokenRaisingStore) direct.store()).raise(name(), floor, direct.deadline());
-        Grant second = direct.grant(name(), Demand.exclusive(), longTtl());
-        assertThat(second.token()).isGreaterThan(floor);
+        Claim second = direct.grant(name(), Demand.exclusive(), longTtl());
+        assertThat(second.storeToken()).isGreaterThan(floor);
         direct.release(second);
 
         ((TokenRaisingStore) direct.store()).raise(name(), 1, direct.deadline());
-        Grant third = direct.grant(name(), Demand.exclusive(), longTtl());
-        assertThat(third.token()).as("raising never lowers").isGreaterThan(second.token());
+        Claim third = direct.grant(name(), Demand.exclusive(), longTtl());
+        assertThat(third.storeToken()).as("raising never lowers").isGreaterThan(second.storeToken());
         direct.release(third);
     }
 

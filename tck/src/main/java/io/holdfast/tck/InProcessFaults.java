@@ -1,6 +1,5 @@
 package io.holdfast.tck;
 
-import io.holdfast.UnknownOutcomeException;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.StoreFactory;
@@ -31,9 +30,7 @@ public final class InProcessFaults implements StoreFactory, Faults {
     @Override
     public void cut() {
         for (Operation operation : Operation.values()) {
-            tap.on(operation, call -> {
-                throw new UnknownOutcomeException(call.lockName(), "no answer in time");
-            });
+            tap.on(operation, StoreTap.LOSE_REQUEST);
         }
     }
 

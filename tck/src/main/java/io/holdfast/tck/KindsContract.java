@@ -9,7 +9,6 @@ import io.holdfast.Lease;
 import io.holdfast.LeaseLostException;
 import io.holdfast.Loss;
 import io.holdfast.MultiLease;
-import io.holdfast.spi.RenewalRequest;
 import io.holdfast.tck.StoreTap.Operation;
 import java.util.ArrayList;
 import java.util.List;
@@ -62,13 +61,8 @@ abstract class KindsContract extends StoreContract {
         String unlucky = name("b");
         tap.on(Operation.RENEW, call -> {
             // Renewals go in batches; one that has the unlucky lock in it fails as a whole.
-            boolean withUnlucky = ((List<?>) call.arguments()[0])
-                    .stream()
-                            .anyMatch(renewal -> ((RenewalRequest) renewal)
-                                    .claim()
-                                    .request()
-                                    .name()
-                                    .equals(unlucky));
+            boolean withUnlucky =
+                    call.tickets().stream().anyMatch(ticket -> ticket.name().equals(unlucky));
             return withUnlucky ? StoreTap.FAIL.around(call) : call.proceed();
         });
         AtomicInteger told = new AtomicInteger();

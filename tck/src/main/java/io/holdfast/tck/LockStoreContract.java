@@ -74,6 +74,14 @@ public abstract class LockStoreContract extends CoreStoreContract {
     }
 
     @Nested
+    class Ping extends PingContract {
+        @Override
+        StoreUnderTest subject() {
+            return LockStoreContract.this;
+        }
+    }
+
+    @Nested
     class Names extends NamesContract {
         @Override
         StoreUnderTest subject() {

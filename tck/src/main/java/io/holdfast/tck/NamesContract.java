@@ -131,7 +131,7 @@ abstract class NamesContract extends StoreContract {
             assertThat(view(lease.name()).holders())
                     .as("holders of '%s'", lease.name())
                     .singleElement()
-                    .satisfies(holder -> assertThat(holder.token()).isEqualTo(lease.token()));
+                    .satisfies(holder -> assertThat(holder.token()).hasValue(lease.token()));
         }
         assertThat(theirs.locks(""))
                 .extracting(LockView::name)

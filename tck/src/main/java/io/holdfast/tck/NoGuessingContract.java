@@ -6,6 +6,8 @@ import static io.holdfast.tck.StoreTap.once;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.holdfast.ClientClosedException;
+import io.holdfast.Demand;
 import io.holdfast.DistributedLock;
 import io.holdfast.Holdfast;
 import io.holdfast.Lease;
@@ -14,9 +16,9 @@ import io.holdfast.Loss;
 import io.holdfast.LossReason;
 import io.holdfast.ReleaseResult;
 import io.holdfast.UnknownOutcomeException;
-import io.holdfast.spi.Answer;
-import io.holdfast.spi.Request;
+import io.holdfast.spi.ReleaseAnswer;
 import io.holdfast.spi.Withdrawal;
+import io.holdfast.tck.DirectStore.Claim;
 import io.holdfast.tck.StoreTap.Behaviour;
 import io.holdfast.tck.StoreTap.Operation;
 import java.time.Duration;
@@ -43,7 +45,7 @@ abstract class NoGuessingContract extends StoreContract {
     @ParameterizedTest
     @MethodSource("losses")
     void anUnansweredTryIsUndone(Behaviour loss) {
-        StoreTap tap = tap().on(Operation.ATTEMPT, once(loss));
+        StoreTap tap = tap().on(Operation.TRY, once(loss));
         DistributedLock lock = client(tap).lock(name(), longLived());
 
         assertThatThrownBy(lock::tryAcquire).isInstanceOf(UnknownOutcomeException.class);
@@ -55,7 +57,7 @@ abstract class NoGuessingContract extends StoreContract {
     @ParameterizedTest
     @MethodSource("losses")
     void anUnansweredRequestToWaitIsUndone(Behaviour loss) {
-        StoreTap tap = tap().on(Operation.ATTEMPT, once(loss)).on(Operation.ENQUEUE, once(loss));
+        StoreTap tap = tap().on(Operation.TRY, once(loss)).on(Operation.QUEUE, once(loss));
         DistributedLock lock = client(tap).lock(name(), longLived());
 
         assertThatThrownBy(lock::acquire).isInstanceOf(UnknownOutcomeException.class);
@@ -65,10 +67,10 @@ abstract class NoGuessingContract extends StoreContract {
 
     @ParameterizedTest
     @MethodSource("losses")
-    void anUnansweredPlaceInLineIsGivenUp(Behaviour loss) throws Exception {
+    void anUnansweredPlaceInTheQueueIsGivenUp(Behaviour loss) throws Exception {
         assumeQueueing();
         Lease holder = client().lock(name(), longLived()).acquire();
-        StoreTap tap = tap().on(Operation.ENQUEUE, once(loss));
+        StoreTap tap = tap().on(Operation.QUEUE, once(loss));
         DistributedLock lock = client(tap).lock(name(), longLived());
 
         assertThatThrownBy(lock::acquire).isInstanceOf(UnknownOutcomeException.class);
@@ -131,7 +133,7 @@ abstract class NoGuessingContract extends StoreContract {
             holder.release();
             throw new UnknownOutcomeException(call.lockName(), "the reply was lost by the test");
         };
-        StoreTap tap = tap().on(Operation.ENQUEUE, once(releaseBeforeTheReply));
+        StoreTap tap = tap().on(Operation.QUEUE, once(releaseBeforeTheReply));
 
         assertThatThrownBy(client(tap).lock(name(), longLived())::acquire).isInstanceOf(UnknownOutcomeException.class);
 
@@ -141,11 +143,29 @@ abstract class NoGuessingContract extends StoreContract {
     @Test
     void withdrawingRemovesGrantAndTicketAndIsIdempotent() {
         DirectStore direct = direct();
-        Request granted = direct.request(name(), io.holdfast.Demand.exclusive(), longTtl());
-        assertThat(direct.withdraw(granted)).as("before it was sent").isEqualTo(Withdrawal.NOT_FOUND);
-        assertThat(direct.attempt(granted)).isInstanceOf(Answer.Granted.class);
+        Claim neverSent = direct.claim(name(), Demand.exclusive(), longTtl());
+        assertThat(direct.withdraw(neverSent)).as("before it was sent").isEqualTo(Withdrawal.NOT_FOUND);
+        Claim granted = direct.grant(name(), Demand.exclusive(), longTtl());
         assertThat(direct.withdraw(granted)).isEqualTo(Withdrawal.REMOVED);
         assertThat(direct.withdraw(granted)).isEqualTo(Withdrawal.NOT_FOUND);
+        awaitFree(name());
+    }
+
+    @Test
+    void withdrawingRemovesATicketFromTheQueueAndLetsThoseBehindItMoveUp() {
+        assumeQueueing();
+        DirectStore direct = direct();
+        Claim holder = direct.grant(name(), Demand.exclusive(), longTtl());
+        Claim first = direct.queued(name(), Demand.exclusive(), longTtl());
+        Claim second = direct.queued(name(), Demand.exclusive(), longTtl());
+
+        assertThat(direct.withdraw(first)).isEqualTo(Withdrawal.REMOVED);
+        assertThat(direct.withdraw(first)).isEqualTo(Withdrawal.NOT_FOUND);
+        assertThat(direct.release(holder)).isEqualTo(ReleaseAnswer.RELEASED);
+
+        soon().until(second::isHeld);
+        assertThat(first.hasBeenGranted()).isFalse();
+        direct.release(second);
         awaitFree(name());
     }
 
@@ -153,9 +173,10 @@ abstract class NoGuessingContract extends StoreContract {
     void aRefusedTryLeavesNoTrace() throws Exception {
         try (Lease holder = client().lock(name(), longLived()).acquire()) {
             DirectStore direct = direct();
-            Request refused = direct.request(name(), io.holdfast.Demand.exclusive(), longTtl());
+            Claim refused = direct.claim(name(), Demand.exclusive(), longTtl());
 
-            assertThat(direct.attempt(refused)).isInstanceOf(Answer.Refused.class);
+            assertThat(direct.tryOnce(refused)).isPresent();
+            assertThat(refused.hasBeenGranted()).isFalse();
 
             assertThat(view(name()).waiters()).isEmpty();
             assertThat(view(name()).holders()).hasSize(1);
@@ -225,8 +246,8 @@ abstract class NoGuessingContract extends StoreContract {
 
         closing.close();
 
-        assertThatThrownBy(() -> get(waiter)).hasCauseInstanceOf(IllegalStateException.class);
-        assertThatThrownBy(() -> get(thread)).hasCauseInstanceOf(IllegalStateException.class);
+        assertThatThrownBy(() -> get(waiter)).hasCauseInstanceOf(ClientClosedException.class);
+        assertThatThrownBy(() -> get(thread)).hasCauseInstanceOf(ClientClosedException.class);
         awaitWaiters(name(), 0);
         holder.release();
         awaitFree(name());

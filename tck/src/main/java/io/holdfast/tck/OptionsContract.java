@@ -15,7 +15,6 @@ import io.holdfast.Renewal;
 import io.holdfast.UnknownOutcomeException;
 import io.holdfast.UnsupportedLockException;
 import io.holdfast.Waiting;
-import io.holdfast.spi.QueueingStore;
 import io.holdfast.tck.StoreTap.Operation;
 import java.time.Duration;
 import java.util.List;
@@ -36,8 +35,8 @@ abstract class OptionsContract extends StoreContract {
 
         lock.tryAcquire().orElseThrow().release();
 
-        assertThat(tap.count(Operation.ATTEMPT)).isEqualTo(1);
-        assertThat(tap.count(Operation.ENQUEUE)).isZero();
+        assertThat(tap.count(Operation.TRY)).isEqualTo(1);
+        assertThat(tap.count(Operation.QUEUE)).isZero();
         assertThat(tap.count(Operation.RELEASE)).isEqualTo(1);
         assertThat(tap.count(Operation.WITHDRAW)).isZero();
     }
@@ -155,13 +154,13 @@ abstract class OptionsContract extends StoreContract {
         DistributedLock polling =
                 client(tap).lock(name(), longLived().withWaiting(Waiting.poll().every(Duration.ofMillis(10))));
         Future<Lease> waiter = fork(polling::acquire);
-        soon().until(() -> tap.count(Operation.ATTEMPT) >= 3);
+        soon().until(() -> tap.count(Operation.TRY) >= 3);
         assertThat(waiter.isDone()).isFalse();
 
         holder.release();
 
         get(waiter).release();
-        assertThat(tap.count(Operation.ENQUEUE)).isZero();
+        assertThat(tap.count(Operation.QUEUE)).isZero();
     }
 
     @Test
@@ -176,7 +175,7 @@ abstract class OptionsContract extends StoreContract {
                                         .withTries(3)));
         try (Lease holder = client().lock(name(), longLived()).acquire()) {
             assertThat(polling.tryAcquire(patience())).isEmpty();
-            assertThat(tap.count(Operation.ATTEMPT)).isEqualTo(3);
+            assertThat(tap.count(Operation.TRY)).isEqualTo(3);
             assertThat(holder.isValid()).isTrue();
         }
     }
@@ -190,7 +189,7 @@ abstract class OptionsContract extends StoreContract {
                 client(tap).lock(name(), longLived().withWaiting(Waiting.poll().every(Duration.ofMillis(10))));
         try (Lease holder = client().lock(name(), longLived()).acquire()) {
             assertThat(polling.tryAcquire()).isEmpty();
-            tap.on(Operation.ATTEMPT, call -> {
+            tap.on(Operation.TRY, call -> {
                 Object refused = call.proceed();
                 if (polls.incrementAndGet() == 1) {
                     return refused;
@@ -214,13 +213,13 @@ abstract class OptionsContract extends StoreContract {
         Lease holder = client().lock(name(), longLived()).acquire();
         DistributedLock barging = client(tap).lock(name(), longLived().withFairness(Fairness.BARGING));
         CompletableFuture<Lease> waiter = barging.acquireAsync();
-        soon().until(() -> tap.count(Operation.ATTEMPT) >= 2);
+        soon().until(() -> tap.count(Operation.TRY) >= 2);
         assertThat(view(name()).waiters()).isEmpty();
 
         holder.release();
 
         get(waiter).release();
-        assertThat(tap.count(Operation.ENQUEUE)).isZero();
+        assertThat(tap.count(Operation.QUEUE)).isZero();
     }
 
     @Test
@@ -262,7 +261,7 @@ abstract class OptionsContract extends StoreContract {
         if (!traits().permits()) {
             assertThatThrownBy(() -> client.semaphore(name(), 2)).isInstanceOf(UnsupportedLockException.class);
         }
-        if (!isInstance(QueueingStore.class)) {
+        if (!traits().queues()) {
             LockOptions queued = longLived().withWaiting(Waiting.queue());
             LockOptions inOrder = longLived().withFairness(Fairness.FIFO);
             assertThatThrownBy(() -> client.lock(name(), queued)).isInstanceOf(UnsupportedLockException.class);

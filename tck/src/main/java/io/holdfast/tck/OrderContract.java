@@ -91,7 +91,7 @@ abstract class OrderContract extends StoreContract {
         for (CompletableFuture<Void> next : line) {
             get(next);
         }
-        int asked = tap.count(Operation.ATTEMPT) + tap.count(Operation.ENQUEUE);
+        int asked = tap.count(Operation.TRY) + tap.count(Operation.QUEUE);
         assertThat(tap.count(Operation.WITHDRAW)).isZero();
         assertThat(asked).isEqualTo(waiters + 1);
         return (asked + tap.count(Operation.RELEASE)) / (waiters + 1);

@@ -9,11 +9,10 @@ import io.holdfast.LeaseLostException;
 import io.holdfast.LockException;
 import io.holdfast.LockView;
 import io.holdfast.ReleaseResult;
-import io.holdfast.spi.Grant;
 import io.holdfast.spi.ReleaseAnswer;
-import io.holdfast.spi.RenewalAnswer;
-import io.holdfast.spi.Request;
 import io.holdfast.spi.Withdrawal;
+import io.holdfast.tck.DirectStore.Claim;
+import io.holdfast.tck.DirectStore.Word;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -38,7 +37,7 @@ abstract class OwnershipContract extends StoreContract {
     @Test
     void staleHolderCannotReleaseItsSuccessor() {
         for (Succession succession : successions()) {
-            ReleaseAnswer answer = answered(() -> succession.stale.release(succession.staleGrant));
+            ReleaseAnswer answer = answered(() -> succession.stale.release(succession.staleClaim));
 
             assertThat(answer).as("release of %s", succession).isEqualTo(ReleaseAnswer.NOT_HELD);
             succession.assertSuccessorHolds();
@@ -48,9 +47,9 @@ abstract class OwnershipContract extends StoreContract {
     @Test
     void staleHolderCannotRenewAfterItsSuccessorIsIn() {
         for (Succession succession : successions()) {
-            RenewalAnswer answer = answered(() -> succession.stale.renew(succession.staleGrant, longTtl()));
+            Word word = answered(() -> succession.stale.renew(succession.staleClaim));
 
-            assertThat(answer).as("renewal of %s", succession).isInstanceOf(RenewalAnswer.Gone.class);
+            assertThat(word).as("renewal of %s", succession).isEqualTo(Word.GONE);
             succession.assertSuccessorHolds();
         }
     }
@@ -58,7 +57,7 @@ abstract class OwnershipContract extends StoreContract {
     @Test
     void staleRequestCannotBeWithdrawnFromItsSuccessor() {
         for (Succession succession : successions()) {
-            Withdrawal answer = answered(() -> succession.stale.withdraw(succession.staleGrant.request()));
+            Withdrawal answer = answered(() -> succession.stale.withdraw(succession.staleClaim));
 
             assertThat(answer).as("withdrawal of %s", succession).isEqualTo(Withdrawal.NOT_FOUND);
             succession.assertSuccessorHolds();
@@ -79,7 +78,7 @@ abstract class OwnershipContract extends StoreContract {
             assertThat(successor.isValid()).isTrue();
             assertThat(view(name()).holders())
                     .singleElement()
-                    .satisfies(holder -> assertThat(holder.token()).isEqualTo(successor.token()));
+                    .satisfies(holder -> assertThat(holder.token()).hasValue(successor.token()));
         }
     }
 
@@ -87,14 +86,13 @@ abstract class OwnershipContract extends StoreContract {
     void anotherAcquisitionOfTheSameClientIsNotTheOwner() {
         DirectStore direct = direct();
         for (Demand demand : supportedDemands()) {
-            Grant held = direct.grant(name(), demand, longTtl());
-            Request other = direct.request(name(), demand, longTtl());
+            Claim held = direct.grant(name(), demand, longTtl());
 
-            assertThat(direct.withdraw(other)).isEqualTo(Withdrawal.NOT_FOUND);
-            if (held.handle() == null) {
-                Grant forged = new Grant(other, held.token(), held.ttl(), held.baseNanos());
+            assertThat(direct.withdraw(direct.claim(name(), demand, longTtl()))).isEqualTo(Withdrawal.NOT_FOUND);
+            if (!held.hasHandle()) {
+                Claim forged = direct.claim(name(), demand, longTtl()).pretendingToHold(held.storeToken());
+                assertThat(direct.renew(forged)).isEqualTo(Word.GONE);
                 assertThat(direct.release(forged)).isEqualTo(ReleaseAnswer.NOT_HELD);
-                assertThat(direct.renew(forged, longTtl())).isInstanceOf(RenewalAnswer.Gone.class);
             }
 
             assertThat(view(name()).holders()).hasSize(1);
@@ -106,13 +104,12 @@ abstract class OwnershipContract extends StoreContract {
     void aGrantIsReleasedOnce() {
         DirectStore direct = direct();
         for (Demand demand : supportedDemands()) {
-            Grant grant = direct.grant(name(), demand, longTtl());
+            Claim claim = direct.grant(name(), demand, longTtl());
+            Claim unaware = claim.twin();
 
-            assertThat(direct.release(grant)).isEqualTo(ReleaseAnswer.RELEASED);
-            assertThat(direct.release(grant)).isEqualTo(ReleaseAnswer.NOT_HELD);
-            assertThat(direct.renew(grant, longTtl()))
-                    .as("renewal never revives")
-                    .isInstanceOf(RenewalAnswer.Gone.class);
+            assertThat(direct.release(claim)).isEqualTo(ReleaseAnswer.RELEASED);
+            assertThat(direct.release(claim)).isEqualTo(ReleaseAnswer.NOT_HELD);
+            assertThat(direct.renew(unaware)).as("renewal never revives").isEqualTo(Word.GONE);
             assertThat(view(name())).isEqualTo(LockView.free(name()));
         }
     }
@@ -120,18 +117,18 @@ abstract class OwnershipContract extends StoreContract {
     @Test
     void renewalNeverShortens() {
         DirectStore direct = direct();
-        List<Grant> grants = supportedDemands().stream()
+        List<Claim> claims = supportedDemands().stream()
                 .map(demand -> direct.grant(name(demand.toString()), demand, longTtl()))
                 .toList();
 
-        for (Grant grant : grants) {
-            assertThat(direct.renew(grant, shortTtl())).isInstanceOf(RenewalAnswer.Extended.class);
+        for (Claim claim : claims) {
+            assertThat(direct.extend(claim, shortTtl())).isEqualTo(Word.KEPT);
         }
         StoreTap.pause(shortTtl().multipliedBy(3).dividedBy(2));
 
-        for (Grant grant : grants) {
-            assertThat(view(grant.request().name()).holders()).hasSize(1);
-            assertThat(direct.release(grant)).isEqualTo(ReleaseAnswer.RELEASED);
+        for (Claim claim : claims) {
+            assertThat(view(claim.name()).holders()).hasSize(1);
+            assertThat(direct.release(claim)).isEqualTo(ReleaseAnswer.RELEASED);
         }
     }
 
@@ -155,20 +152,19 @@ abstract class OwnershipContract extends StoreContract {
 
     /** A holder that died while it held, and the one that holds since, at full length. */
     private record Succession(
-            OwnershipContract contract, DirectStore stale, Grant staleGrant, DirectStore next, Grant nextGrant) {
+            DirectStore stale, Claim staleClaim, DirectStore next, Claim nextClaim) {
 
         @Override
         public String toString() {
-            return "a stale grant, held by another since: "
-                    + staleGrant.request().demand();
+            return "a stale grant, held by another since: " + staleClaim.demand();
         }
 
         void assertSuccessorHolds() {
-            assertThat(contract.view(nextGrant.request().name()).holders())
+            assertThat(next.view(nextClaim.name()).holders())
                     .singleElement()
-                    .satisfies(holder -> assertThat(holder.token()).isEqualTo(nextGrant.token() << 10));
-            assertThat(next.renew(nextGrant, contract.longTtl())).isInstanceOf(RenewalAnswer.Extended.class);
-            assertThat(next.release(nextGrant)).isEqualTo(ReleaseAnswer.RELEASED);
+                    .satisfies(holder -> assertThat(holder.token()).hasValue(nextClaim.storeToken()));
+            assertThat(next.renew(nextClaim)).isEqualTo(Word.KEPT);
+            assertThat(next.release(nextClaim)).isEqualTo(ReleaseAnswer.RELEASED);
         }
     }
 
@@ -178,17 +174,16 @@ abstract class OwnershipContract extends StoreContract {
         StoreTap staleTap = new StoreTap(mortal.store());
         client(staleTap, builder -> builder.closeTimeout(Duration.ofMillis(300)));
         DirectStore stale = new DirectStore(staleTap);
-        List<Grant> staleGrants = supportedDemands().stream()
+        List<Claim> staleClaims = supportedDemands().stream()
                 .map(demand -> stale.grant(name(demand.toString()), demand, shortTtl()))
                 .toList();
         mortal.die();
         DirectStore next = direct();
         List<Succession> successions = new ArrayList<>();
-        for (Grant staleGrant : staleGrants) {
-            String name = staleGrant.request().name();
-            awaitFree(name);
-            Grant nextGrant = next.grant(name, staleGrant.request().demand(), longTtl());
-            successions.add(new Succession(this, stale, staleGrant, next, nextGrant));
+        for (Claim staleClaim : staleClaims) {
+            awaitFree(staleClaim.name());
+            Claim nextClaim = next.grant(staleClaim.name(), staleClaim.demand(), longTtl());
+            successions.add(new Succession(stale, staleClaim, next, nextClaim));
         }
         mortal.revive();
         return successions;
@@ -197,6 +192,6 @@ abstract class OwnershipContract extends StoreContract {
     /** A revived client may need a moment to connect again. */
     private <T> T answered(Callable<T> request) {
         return soon().ignoreExceptionsInstanceOf(LockException.class)
-                .until(request, answer -> !(answer instanceof RenewalAnswer.Unsettled));
+                .until(request, answer -> answer != Word.FAILING);
     }
 }

@@ -11,9 +11,9 @@ import io.holdfast.Lease;
 import io.holdfast.LockOptions;
 import io.holdfast.LockView;
 import io.holdfast.UnsupportedLockException;
-import io.holdfast.spi.QueueingStore;
 import io.holdfast.spi.StoreFactory;
 import io.holdfast.spi.StoreTraits;
+import io.holdfast.spi.Tokens;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Arrays;
@@ -127,6 +127,11 @@ abstract class StoreContract {
         return new StoreTap(subject().store());
     }
 
+    /** Between the store and the client that neither holds nor waits. */
+    StoreTap mainTap() {
+        return mainTap;
+    }
+
     Holdfast client() {
         return client(tap());
     }
@@ -174,7 +179,7 @@ abstract class StoreContract {
     }
 
     void assumeQueueing() {
-        assumeCan(QueueingStore.class, "queue");
+        assumeTrue(traits().queues(), () -> "the " + traits().store() + " store cannot queue");
     }
 
     void assumeCan(Class<?> ability, String what) {
@@ -229,8 +234,9 @@ abstract class StoreContract {
 
     // Views
 
+    /** As users see it, through a client that neither holds nor waits. */
     LockView view(String name) {
-        return mainTap.opened().view(name, new DirectStore(mainTap).deadline());
+        return Tokens.ofUsers(mainTap.opened().view(name, new DirectStore(mainTap).deadline()));
     }
 
     ConditionFactory soon() {

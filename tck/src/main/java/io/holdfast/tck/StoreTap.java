@@ -1,18 +1,18 @@
 package io.holdfast.tck;
 
+import io.holdfast.Demand;
+import io.holdfast.LockException;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.UnknownOutcomeException;
-import io.holdfast.spi.Grant;
 import io.holdfast.spi.LockStore;
-import io.holdfast.spi.RenewalRequest;
-import io.holdfast.spi.Request;
 import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.StoreFactory;
-import io.holdfast.spi.TicketListener;
+import io.holdfast.spi.Ticket;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
 import java.lang.reflect.Proxy;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -21,31 +21,55 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
+import java.util.function.Consumer;
+import java.util.function.UnaryOperator;
 import org.jspecify.annotations.Nullable;
 
 /**
  * Stands between an engine and a real store: counts what passes, and loses, delays or changes it when told to.
  *
- * <p>Implements exactly the interfaces the real store does, so an engine cannot tell. Thread-safe.
+ * <p>Implements exactly the interfaces the real store does, so an engine cannot tell. The store gets tickets of the tap's own
+ * ({@link TappedTicket}); what it reports to them is passed on to the engine's. Thread-safe.
  */
 public final class StoreTap implements StoreFactory {
 
     /** What passes through. */
     public enum Operation {
-        ATTEMPT,
-        ENQUEUE,
+        TRY,
+        QUEUE,
         RENEW,
+        EXTEND,
         RELEASE,
         WITHDRAW,
-        DOWNGRADE;
+        DOWNGRADE,
+        VIEW,
+        VIEWS,
+        PING;
 
-        private static final Map<String, Operation> BY_METHOD = Map.of(
-                "attempt", ATTEMPT,
-                "enqueue", ENQUEUE,
-                "renew", RENEW,
-                "release", RELEASE,
-                "withdraw", WITHDRAW,
-                "downgrade", DOWNGRADE);
+        private static @Nullable Operation of(Method method, Object[] arguments) {
+            return switch (method.getName()) {
+                case "request" -> arguments[1] == LockStore.Mode.TRY ? TRY : QUEUE;
+                case "renew" -> RENEW;
+                case "extend" -> EXTEND;
+                case "release" -> RELEASE;
+                case "withdraw" -> WITHDRAW;
+                case "downgrade" -> DOWNGRADE;
+                case "view" -> VIEW;
+                case "views" -> VIEWS;
+                case "ping" -> PING;
+                default -> null;
+            };
+        }
+
+        /** Whether it only looks, and so is never applied. */
+        boolean onlyLooks() {
+            return this == VIEW || this == VIEWS || this == PING;
+        }
+
+        /** Whether the engine has ended the ticket before. */
+        private boolean endsTicket() {
+            return this == RELEASE || this == WITHDRAW;
+        }
     }
 
     /** One request on its way. */
@@ -53,12 +77,27 @@ public final class StoreTap implements StoreFactory {
 
         Operation operation();
 
-        String lockName();
+        /** The engine's tickets; none for what only looks. */
+        List<Ticket> tickets();
 
-        /** Its arguments; what is changed in them is what the store gets. */
+        /** The engine's ticket; the first one of several. */
+        default Ticket ticket() {
+            return tickets().get(0);
+        }
+
+        default String lockName() {
+            return tickets().isEmpty() ? "*" : ticket().name();
+        }
+
+        /** Its arguments, with the tap's tickets; what is changed in them is what the store gets. */
+        @Nullable
         Object[] arguments();
 
-        /** Lets the store do it. */
+        /**
+         * Lets the store do it. What the store reports to the tickets meanwhile is its answer: it reaches the engine when the
+         * behaviour returns, and never if that throws. What it reports at other times reaches the engine at once.
+         */
+        @Nullable
         Object proceed();
     }
 
@@ -66,18 +105,19 @@ public final class StoreTap implements StoreFactory {
     @FunctionalInterface
     public interface Behaviour {
 
+        @Nullable
         Object around(Call call);
     }
 
     /** The store does it, the answer is lost. */
     public static final Behaviour LOSE_REPLY = call -> {
         call.proceed();
-        throw new UnknownOutcomeException(call.lockName(), "the reply was lost by the test");
+        throw lost(call, "the reply was lost by the test");
     };
 
     /** It gets lost, and nobody knows. */
     public static final Behaviour LOSE_REQUEST = call -> {
-        throw new UnknownOutcomeException(call.lockName(), "the request was lost by the test");
+        throw lost(call, "the request was lost by the test");
     };
 
     /** It is certainly not done. */
@@ -85,11 +125,22 @@ public final class StoreTap implements StoreFactory {
         throw new StoreUnavailableException(call.lockName(), "cut off by the test");
     };
 
+    /**
+     * What the store is asked for.
+     *
+     * @param name the lock
+     * @param demand how it is to be held
+     * @param ttl for how long
+     */
+    record Asked(String name, Demand demand, Duration ttl) {}
+
     private final StoreFactory real;
     private final Map<Operation, Behaviour> behaviours = new ConcurrentHashMap<>();
     private final Map<Operation, AtomicInteger> counts = new ConcurrentHashMap<>();
     private final Map<Operation, Long> lastAnsweredNanos = new ConcurrentHashMap<>();
     private final AtomicInteger pushes = new AtomicInteger();
+    private volatile UnaryOperator<Asked> disguise = UnaryOperator.identity();
+    private volatile Consumer<Report> wayOfReports = Report::deliver;
     private volatile boolean unplugged;
     private volatile @Nullable LockStore opened;
     private volatile @Nullable StoreContext context;
@@ -131,6 +182,18 @@ public final class StoreTap implements StoreFactory {
         return this;
     }
 
+    /** From now on the store is asked for that instead of what the engine asks for. */
+    StoreTap asking(UnaryOperator<Asked> newDisguise) {
+        disguise = newDisguise;
+        return this;
+    }
+
+    /** From now on what the store reports goes this way. */
+    StoreTap onReport(Consumer<Report> newWay) {
+        wayOfReports = newWay;
+        return this;
+    }
+
     /** From now on nothing passes in either direction. */
     public void unplug() {
         unplugged = true;
@@ -146,7 +209,7 @@ public final class StoreTap implements StoreFactory {
         return counter(operation).get();
     }
 
-    /** How many grants were pushed to waiters. */
+    /** How many waiters were granted. */
     public int pushes() {
         return pushes.get();
     }
@@ -177,46 +240,60 @@ public final class StoreTap implements StoreFactory {
         return known;
     }
 
-    private Object pass(LockStore store, Method method, Object[] arguments) throws Throwable {
-        Operation operation = Operation.BY_METHOD.get(method.getName());
+    private @Nullable Object pass(LockStore store, Method method, Object[] arguments) throws Throwable {
+        Operation operation = Operation.of(method, arguments);
         if (operation == null) {
-            if (unplugged && method.getName().startsWith("view")) {
-                throw new StoreUnavailableException("*", "cut off by the test");
-            }
             return invoke(store, method, arguments);
         }
         counter(operation).incrementAndGet();
-        String lock = lockName(arguments[0]);
-        if (unplugged) {
-            throw new StoreUnavailableException(lock, "cut off by the test");
+        List<Ticket> tickets = operation.onlyLooks() ? List.of() : ticketsOf(arguments[0]);
+        PassingCall call = new PassingCall(operation, tickets, store, method, arguments);
+        Behaviour behaviour = unplugged ? FAIL : behaviours.get(operation);
+        return behaviour == null ? call.passStraight() : call.passBy(behaviour);
+    }
+
+    private TappedTicket tapped(Ticket engines) {
+        return TappedTicket.of(engines, ticket -> new TappedTicket(
+                ticket,
+                disguise.apply(new Asked(ticket.name(), ticket.demand(), ticket.ttl())),
+                context().time(),
+                this));
+    }
+
+    /** A waiter was granted. */
+    void countPush() {
+        pushes.incrementAndGet();
+    }
+
+    void pass(Report report) {
+        if (!unplugged) {
+            wayOfReports.accept(report);
         }
-        if (operation == Operation.ENQUEUE) {
-            arguments[1] = new CountedListener((TicketListener) arguments[1]);
-        }
-        PassingCall call = new PassingCall(operation, lock, store, method, arguments);
-        return behaviours.getOrDefault(operation, Call::proceed).around(call);
     }
 
     private AtomicInteger counter(Operation operation) {
         return counts.computeIfAbsent(operation, unused -> new AtomicInteger());
     }
 
-    private static Object invoke(LockStore store, Method method, Object[] arguments) throws Throwable {
+    private static LockException lost(Call call, String how) {
+        return call.operation().onlyLooks()
+                ? new StoreUnavailableException(call.lockName(), how)
+                : new UnknownOutcomeException(call.lockName(), how);
+    }
+
+    private static List<Ticket> ticketsOf(Object argument) {
+        return argument instanceof Ticket ticket
+                ? List.of(ticket)
+                : ((List<?>) argument).stream().map(Ticket.class::cast).toList();
+    }
+
+    private static @Nullable Object invoke(LockStore store, Method method, @Nullable Object[] arguments)
+            throws Throwable {
         try {
             return method.invoke(store, arguments);
         } catch (InvocationTargetException e) {
             throw e.getCause();
         }
-    }
-
-    private static String lockName(Object argument) {
-        if (argument instanceof Request request) {
-            return request.name();
-        }
-        if (argument instanceof Grant grant) {
-            return grant.request().name();
-        }
-        return ((RenewalRequest) ((List<?>) argument).get(0)).claim().request().name();
     }
 
     private static Set<Class<?>> interfacesOf(@Nullable Class<?> type) {
@@ -243,17 +320,48 @@ public final class StoreTap implements StoreFactory {
     private final class PassingCall implements Call {
 
         private final Operation operation;
-        private final String lockName;
+        private final List<Ticket> engines;
+        private final List<TappedTicket> tapped;
         private final LockStore store;
         private final Method method;
-        private final Object[] arguments;
+        private final @Nullable Object[] arguments;
 
-        PassingCall(Operation operation, String lockName, LockStore store, Method method, Object[] arguments) {
+        PassingCall(Operation operation, List<Ticket> engines, LockStore store, Method method, Object[] arguments) {
             this.operation = operation;
-            this.lockName = lockName;
+            this.engines = engines;
+            this.tapped = engines.stream().map(StoreTap.this::tapped).toList();
             this.store = store;
             this.method = method;
-            this.arguments = arguments;
+            this.arguments = Arrays.copyOf(arguments, arguments.length);
+            if (!operation.onlyLooks()) {
+                List<Ticket> atStore = tapped.stream()
+                        .map(ticket -> operation.endsTicket() ? ticket.endedAtStore() : ticket.atStore())
+                        .toList();
+                this.arguments[0] = operation == Operation.RENEW ? atStore : atStore.get(0);
+            }
+        }
+
+        /** What the store reports goes on at once, also before it has answered. */
+        @Nullable
+        Object passStraight() throws Throwable {
+            Object answer = invoke(store, method, arguments);
+            answered();
+            tapped.forEach(ticket -> ticket.catchUp(operation));
+            return answer;
+        }
+
+        @Nullable
+        Object passBy(Behaviour behaviour) {
+            boolean arrives = false;
+            try {
+                Object answer = behaviour.around(this);
+                arrives = true;
+                return answer;
+            } finally {
+                for (TappedTicket ticket : tapped) {
+                    ticket.settleAnswer(operation, arrives);
+                }
+            }
         }
 
         @Override
@@ -262,50 +370,33 @@ public final class StoreTap implements StoreFactory {
         }
 
         @Override
-        public String lockName() {
-            return lockName;
+        public List<Ticket> tickets() {
+            return engines;
         }
 
         @Override
-        public Object[] arguments() {
+        public @Nullable Object[] arguments() {
             return arguments;
         }
 
         @Override
-        public Object proceed() {
+        public @Nullable Object proceed() {
+            tapped.forEach(TappedTicket::beginAnswer);
             try {
                 Object answer = invoke(store, method, arguments);
-                lastAnsweredNanos.put(operation, System.nanoTime());
+                answered();
                 return answer;
             } catch (RuntimeException | Error e) {
                 throw e;
             } catch (Throwable e) {
                 throw new IllegalStateException(e);
-            }
-        }
-    }
-
-    private final class CountedListener implements TicketListener {
-
-        private final TicketListener listener;
-
-        CountedListener(TicketListener listener) {
-            this.listener = listener;
-        }
-
-        @Override
-        public void granted(Grant grant) {
-            pushes.incrementAndGet();
-            if (!unplugged) {
-                listener.granted(grant);
+            } finally {
+                tapped.forEach(TappedTicket::endAnswer);
             }
         }
 
-        @Override
-        public void lost(String reason) {
-            if (!unplugged) {
-                listener.lost(reason);
-            }
+        private void answered() {
+            lastAnsweredNanos.put(operation, System.nanoTime());
         }
     }
 }

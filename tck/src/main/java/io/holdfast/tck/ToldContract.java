@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.holdfast.ClientClosedException;
 import io.holdfast.DistributedLock;
 import io.holdfast.Hold;
 import io.holdfast.Holdfast;
@@ -14,7 +15,7 @@ import io.holdfast.LockException;
 import io.holdfast.Loss;
 import io.holdfast.LossReason;
 import io.holdfast.ReleaseResult;
-import io.holdfast.spi.Request;
+import io.holdfast.spi.Ticket;
 import io.holdfast.spi.Withdrawal;
 import io.holdfast.tck.StoreTap.Operation;
 import java.time.Duration;
@@ -88,17 +89,16 @@ abstract class ToldContract extends StoreContract {
 
     @Test
     void aLeaseTheStoreNoLongerKnowsIsLostAtTheNextRenewal() throws Exception {
-        AtomicReference<Request> asked = new AtomicReference<>();
-        StoreTap tap = tap().on(Operation.ATTEMPT, call -> {
-            asked.set((Request) call.arguments()[0]);
+        AtomicReference<Ticket> asked = new AtomicReference<>();
+        StoreTap tap = tap().on(Operation.TRY, call -> {
+            asked.set(call.ticket());
             return call.proceed();
         });
         CompletableFuture<Loss> told = new CompletableFuture<>();
         Lease lease = client(tap).lock(name(), renewed()).tryAcquire().orElseThrow();
         lease.onLost(told::complete);
 
-        DirectStore behindItsBack = new DirectStore(tap);
-        assertThat(behindItsBack.withdraw(asked.get())).isEqualTo(Withdrawal.REMOVED);
+        assertThat(new DirectStore(tap).withdrawBehindTheBackOf(asked.get())).isEqualTo(Withdrawal.REMOVED);
 
         assertThat(get(told).reason()).isEqualTo(LossReason.GONE);
         assertThat(lease.isValid()).isFalse();
@@ -149,8 +149,8 @@ abstract class ToldContract extends StoreContract {
         assertThat(lease.isValid()).isFalse();
         assertThat(get(told).reason()).isEqualTo(LossReason.CLOSED);
         assertThat(lease.release()).isEqualTo(ReleaseResult.ALREADY_LOST);
-        assertThatThrownBy(lock::tryAcquire).isInstanceOf(IllegalStateException.class);
-        assertThatThrownBy(() -> closing.lock(name())).isInstanceOf(IllegalStateException.class);
+        assertThatThrownBy(lock::tryAcquire).isInstanceOf(ClientClosedException.class);
+        assertThatThrownBy(() -> closing.lock(name())).isInstanceOf(ClientClosedException.class);
         awaitFree(name());
     }
 

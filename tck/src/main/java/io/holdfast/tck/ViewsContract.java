@@ -10,10 +10,16 @@ import io.holdfast.Lease;
 import io.holdfast.LockView;
 import io.holdfast.LockView.Holder;
 import io.holdfast.LockView.Waiter;
+import io.holdfast.MultiLease;
 import io.holdfast.spi.AdministeredStore;
+import io.holdfast.spi.LockStore;
 import java.time.Duration;
 import java.time.Instant;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
@@ -38,7 +44,7 @@ abstract class ViewsContract extends StoreContract {
             assertThat(view.waiters()).isEmpty();
             assertThat(view.holders()).singleElement().satisfies(holder -> {
                 assertThat(holder.demand()).isEqualTo(Demand.exclusive());
-                assertThat(holder.token()).isEqualTo(lease.token());
+                assertThat(holder.token()).hasValue(lease.token());
                 assertThat(holder.origin()).hasValueSatisfying(origin -> {
                     assertThat(origin.client()).isEqualTo(holding.name());
                     assertThat(origin.pid()).isEqualTo(ProcessHandle.current().pid());
@@ -92,7 +98,7 @@ abstract class ViewsContract extends StoreContract {
         assertThat(view(name()).holders()).hasSize(2).extracting(Holder::demand).containsOnly(Demand.shared());
         assertThat(view(name()).holders())
                 .extracting(Holder::token)
-                .containsExactlyInAnyOrder(reader.token(), otherReader.token());
+                .containsExactlyInAnyOrder(Optional.of(reader.token()), Optional.of(otherReader.token()));
         assertThat(view(name("permits")).holders()).extracting(Holder::demand).containsExactly(Demand.permits(2, 5));
         reader.release();
         otherReader.release();
@@ -111,11 +117,90 @@ abstract class ViewsContract extends StoreContract {
                 .containsExactly(name("list/a"), name("list/b"));
         assertThat(client().locks(name("list/a")).get(0).holders())
                 .extracting(Holder::token)
-                .containsExactly(a.token());
+                .containsExactly(Optional.of(a.token()));
         a.release();
         b.release();
         other.release();
         assertThat(client().locks(name(""))).isEmpty();
+    }
+
+    @Test
+    void aListingComesInPagesThatTogetherHaveEveryLockOnce() throws Exception {
+        List<String> names = namesOf("paged/", 11);
+        try (MultiLease all = client().lockAll(names, longLived()).acquire();
+                Lease other = client().lock(name("other"), longLived()).acquire()) {
+            DirectStore direct = direct();
+            for (int limit : List.of(1, 4, 11, 100)) {
+                assertThat(pages(direct, name("paged/"), limit).stream()
+                                .flatMap(page -> page.locks().stream())
+                                .map(LockView::name))
+                        .as("in pages of at most %d", limit)
+                        .containsExactlyInAnyOrderElementsOf(names);
+            }
+            assertThat(pages(direct, name("nothing/"), 4))
+                    .flatExtracting(LockStore.Page::locks)
+                    .isEmpty();
+            assertThat(all.isValid()).isTrue();
+            assertThat(other.isValid()).isTrue();
+        }
+    }
+
+    /** Asks for page after page, none longer than the limit. */
+    private static List<LockStore.Page> pages(DirectStore direct, String prefix, int limit) {
+        List<LockStore.Page> pages = new ArrayList<>();
+        Optional<String> next = Optional.empty();
+        do {
+            LockStore.Page page = direct.views(prefix, next, limit);
+            assertThat(page.locks()).hasSizeLessThanOrEqualTo(limit);
+            pages.add(page);
+            next = page.next();
+        } while (next.isPresent());
+        return pages;
+    }
+
+    @Test
+    void aListingHasEveryLockThatStaysThoughOthersComeAndGoBetweenItsPages() throws Exception {
+        List<String> staying = namesOf("stays/", 10);
+        List<String> going = namesOf("stays/goes-", 10);
+        try (MultiLease all = client().lockAll(staying, longLived()).acquire()) {
+            MultiLease some = client().lockAll(going, longLived()).acquire();
+            DirectStore direct = direct();
+
+            LockStore.Page first = direct.views(name("stays/"), Optional.empty(), 5);
+            some.release();
+            List<String> listed =
+                    new ArrayList<>(first.locks().stream().map(LockView::name).toList());
+            for (Optional<String> next = first.next(); next.isPresent(); ) {
+                LockStore.Page page = direct.views(name("stays/"), next, 5);
+                page.locks().forEach(view -> listed.add(view.name()));
+                next = page.next();
+            }
+
+            assertThat(listed).containsAll(staying);
+            assertThat(all.isValid()).isTrue();
+        }
+    }
+
+    private List<String> namesOf(String prefix, int number) {
+        return IntStream.range(0, number)
+                .mapToObj(i -> name(prefix + (char) ('a' + i)))
+                .toList();
+    }
+
+    @Test
+    void aListingShowsWaitersAndTokensAsASingleLookDoes() throws Exception {
+        try (Lease held = client().lock(name(), longLived()).acquire()) {
+            CompletableFuture<Lease> waiter = client().lock(name(), longLived()).acquireAsync();
+            if (traits().queues()) {
+                awaitWaiters(name(), 1);
+            }
+
+            LockView listed = client().locks(name()).get(0);
+
+            assertThat(listed.holders()).extracting(Holder::token).containsExactly(Optional.of(held.token()));
+            assertThat(listed.waiters()).hasSize(view(name()).waiters().size());
+            waiter.cancel(true);
+        }
     }
 
     @Test

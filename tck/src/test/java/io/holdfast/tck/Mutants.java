@@ -1,21 +1,20 @@
 package io.holdfast.tck;
 
 import io.holdfast.Demand;
-import io.holdfast.spi.Answer;
-import io.holdfast.spi.Grant;
+import io.holdfast.LossReason;
+import io.holdfast.spi.LockStore;
 import io.holdfast.spi.ReleaseAnswer;
-import io.holdfast.spi.RenewalAnswer;
-import io.holdfast.spi.RenewalRequest;
-import io.holdfast.spi.Request;
 import io.holdfast.spi.Ticket;
-import io.holdfast.spi.TicketListener;
 import io.holdfast.spi.Withdrawal;
+import io.holdfast.tck.StoreTap.Asked;
+import io.holdfast.tck.StoreTap.Call;
 import io.holdfast.tck.StoreTap.Operation;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
@@ -27,17 +26,26 @@ final class Mutants {
 
     private Mutants() {}
 
+    /** By lock, the last holder's ticket as the store knows it. */
+    private static Map<String, Ticket> watchHolders(Mutant mutant) {
+        Map<String, Ticket> holders = new ConcurrentHashMap<>();
+        mutant.changesGrants(granted -> {
+            Ticket atStore = granted.ticket()
+                    .handle(TappedTicket.class)
+                    .map(TappedTicket::atStore)
+                    .orElseThrow();
+            holders.put(granted.ticket().name(), atStore);
+            return granted;
+        });
+        return holders;
+    }
+
     static class ReleasesForAnybody extends Mutant {
 
-        private final Map<String, Grant> held = new ConcurrentHashMap<>();
-
         ReleasesForAnybody() {
-            changesGrants(grant -> {
-                held.put(grant.request().name(), grant);
-                return grant;
-            });
+            Map<String, Ticket> holders = watchHolders(this);
             breaks(Operation.RELEASE, call -> {
-                call.arguments()[0] = held.getOrDefault(call.lockName(), (Grant) call.arguments()[0]);
+                call.arguments()[0] = holders.getOrDefault(call.lockName(), call.ticket());
                 return call.proceed();
             });
         }
@@ -46,32 +54,30 @@ final class Mutants {
     static class RenewsForAnybody extends Mutant {
 
         RenewsForAnybody() {
-            breaks(Operation.RENEW, call -> {
-                call.proceed();
-                return ((List<?>) call.arguments()[0])
-                        .stream()
-                                .map(renewal ->
-                                        new RenewalAnswer.Extended(System.nanoTime(), ((RenewalRequest) renewal).ttl()))
-                                .toList();
+            reports(report -> {
+                if (report instanceof Report.Gone gone) {
+                    gone.ticket().extended(gone.ticket().ttl(), System.nanoTime());
+                } else {
+                    report.deliver();
+                }
             });
         }
     }
 
     static class WithdrawsForAnybody extends Mutant {
 
-        private final Map<String, Grant> held = new ConcurrentHashMap<>();
-
         WithdrawsForAnybody() {
-            changesGrants(grant -> {
-                held.put(grant.request().name(), grant);
-                return grant;
-            });
+            Map<String, Ticket> holders = watchHolders(this);
             breaks(Operation.WITHDRAW, call -> {
-                Grant grant = held.get(call.lockName());
-                call.arguments()[0] = grant == null ? call.arguments()[0] : grant.request();
+                call.arguments()[0] = holders.getOrDefault(call.lockName(), call.ticket());
                 return call.proceed();
             });
         }
+    }
+
+    private static Object grantedAnyway(Call call, AtomicLong lastToken) {
+        call.ticket().granted(lastToken.incrementAndGet(), call.ticket().ttl(), System.nanoTime());
+        return Optional.empty();
     }
 
     static class GrantsTwice extends Mutant {
@@ -79,13 +85,9 @@ final class Mutants {
         private final AtomicLong lastToken = new AtomicLong(1_000_000);
 
         GrantsTwice() {
-            breaks(Operation.ATTEMPT, call -> {
-                Request request = (Request) call.arguments()[0];
-                Object answer = call.proceed();
-                return answer instanceof Answer.Refused
-                        ? new Answer.Granted(
-                                new Grant(request, lastToken.incrementAndGet(), request.ttl(), System.nanoTime()))
-                        : answer;
+            breaks(Operation.TRY, call -> {
+                Object refusal = call.proceed();
+                return Optional.empty().equals(refusal) ? refusal : grantedAnyway(call, lastToken);
             });
         }
     }
@@ -97,15 +99,11 @@ final class Mutants {
         private final AtomicLong lastToken = new AtomicLong(1_000_000);
 
         SometimesGrantsTwice() {
-            changesGrants(grant -> new Grant(
-                    grant.request(), lastToken.incrementAndGet(), grant.ttl(), grant.baseNanos(), grant.handle()));
-            breaks(Operation.ENQUEUE, call -> {
-                Request request = (Request) call.arguments()[0];
-                Object answer = call.proceed();
-                return answer instanceof Answer.Queued && queued.incrementAndGet() % 2 == 0
-                        ? new Answer.Granted(
-                                new Grant(request, lastToken.incrementAndGet(), request.ttl(), System.nanoTime()))
-                        : changed(answer, grant -> grant);
+            changesGrants(granted -> granted.withToken(lastToken.incrementAndGet()));
+            breaks(Operation.QUEUE, call -> {
+                Object refusal = call.proceed();
+                boolean waits = call.arguments()[0] instanceof Ticket atStore && atStore.isQueued();
+                return waits && queued.incrementAndGet() % 2 == 0 ? grantedAnyway(call, lastToken) : refusal;
             });
         }
     }
@@ -113,42 +111,30 @@ final class Mutants {
     static class LetsWritersInAsReaders extends Mutant {
 
         LetsWritersInAsReaders() {
-            breaks(Operation.ATTEMPT, LetsWritersInAsReaders::shared);
-            breaks(Operation.ENQUEUE, LetsWritersInAsReaders::shared);
-        }
-
-        private static Object shared(StoreTap.Call call) {
-            Request r = (Request) call.arguments()[0];
-            call.arguments()[0] = new Request(r.name(), r.owner(), Demand.shared(), r.ttl(), r.origin());
-            return call.proceed();
+            asks(asked -> new Asked(asked.name(), Demand.shared(), asked.ttl()));
         }
     }
 
     static class CountsPermitsOfOneTakerOnly extends Mutant {
 
         CountsPermitsOfOneTakerOnly() {
-            breaks(Operation.ENQUEUE, call -> {
-                Request r = (Request) call.arguments()[0];
-                Demand demand = r.demand() instanceof Demand.Permits p ? Demand.permits(1, p.total() + 3) : r.demand();
-                call.arguments()[0] = new Request(r.name(), r.owner(), demand, r.ttl(), r.origin());
-                return call.proceed();
-            });
+            asks(asked -> asked.demand() instanceof Demand.Permits permits
+                    ? new Asked(asked.name(), Demand.permits(1, permits.total() + 3), asked.ttl())
+                    : asked);
         }
     }
 
     static class CountsFromTheReply extends Mutant {
 
         CountsFromTheReply() {
-            changesGrants(CountsPushesFromTheirArrival::countedFromNow);
-            breaks(Operation.RENEW, call -> {
-                List<RenewalAnswer> answers = new ArrayList<>();
-                for (Object answer : (List<?>) call.proceed()) {
-                    answers.add(
-                            answer instanceof RenewalAnswer.Extended extended
-                                    ? new RenewalAnswer.Extended(System.nanoTime(), extended.ttl())
-                                    : (RenewalAnswer) answer);
+            reports(report -> {
+                if (report instanceof Report.Granted granted) {
+                    granted.withBase(System.nanoTime()).deliver();
+                } else if (report instanceof Report.Extended extended) {
+                    extended.ticket().extended(extended.ttl(), System.nanoTime());
+                } else {
+                    report.deliver();
                 }
-                return answers;
             });
         }
     }
@@ -156,61 +142,51 @@ final class Mutants {
     static class CountsPushesFromTheirArrival extends Mutant {
 
         CountsPushesFromTheirArrival() {
-            breaks(Operation.ENQUEUE, call -> {
-                changePush(call, CountsPushesFromTheirArrival::countedFromNow);
-                return call.proceed();
-            });
+            changesGrants(granted -> granted.toWaiter() ? granted.withBase(System.nanoTime()) : granted);
         }
+    }
 
-        static Grant countedFromNow(Grant grant) {
-            return new Grant(grant.request(), grant.token(), grant.ttl(), System.nanoTime(), grant.handle());
-        }
+    /** Keeps a ticket for another time than it says. */
+    private static void keepsFor(Duration otherTtl, Mutant mutant) {
+        mutant.asks(asked -> new Asked(asked.name(), asked.demand(), otherTtl));
+        mutant.reports(report -> {
+            Duration promised = report.ticket().ttl();
+            if (report instanceof Report.Granted granted) {
+                granted.withTtl(promised).deliver();
+            } else if (report instanceof Report.Waiting waiting) {
+                waiting.ticket().waiting(promised, waiting.baseNanos());
+            } else if (report instanceof Report.Extended extended) {
+                extended.ticket().extended(promised, extended.baseNanos());
+            } else {
+                report.deliver();
+            }
+        });
     }
 
     static class PassesOnTooSoon extends Mutant {
 
+        /** Long enough that a busy machine hides the fault neither by a renewal nor by looking late. */
+        private static final Duration TTL = Duration.ofSeconds(3);
+
         PassesOnTooSoon() {
-            breaks(Operation.ATTEMPT, call -> halved(call.arguments(), call));
-            breaks(Operation.ENQUEUE, call -> halved(call.arguments(), call));
+            keepsFor(TTL.dividedBy(2), this);
         }
 
-        /** Long enough that a busy machine hides the fault neither by a renewal nor by looking late. */
         @Override
         public Duration shortTtl() {
-            return Duration.ofSeconds(3);
-        }
-
-        private static Object halved(Object[] arguments, StoreTap.Call call) {
-            Request r = (Request) arguments[0];
-            arguments[0] = new Request(r.name(), r.owner(), r.demand(), r.ttl().dividedBy(2), r.origin());
-            Object answer = call.proceed();
-            if (answer instanceof Answer.Queued queued) {
-                return new Answer.Queued(new Ticket(r, r.ttl(), queued.ticket().baseNanos()));
-            }
-            return changed(answer, grant -> new Grant(r, grant.token(), r.ttl(), grant.baseNanos()));
+            return TTL;
         }
     }
 
     static class NeverExpires extends Mutant {
 
         NeverExpires() {
-            breaks(Operation.ATTEMPT, NeverExpires::forAges);
-            breaks(Operation.ENQUEUE, NeverExpires::forAges);
+            keepsFor(Duration.ofHours(1), this);
         }
 
         @Override
         public Duration patience() {
             return Duration.ofSeconds(1);
-        }
-
-        private static Object forAges(StoreTap.Call call) {
-            Request r = (Request) call.arguments()[0];
-            call.arguments()[0] = new Request(r.name(), r.owner(), r.demand(), Duration.ofHours(1), r.origin());
-            Object answer = call.proceed();
-            if (answer instanceof Answer.Queued queued) {
-                return new Answer.Queued(new Ticket(r, r.ttl(), queued.ticket().baseNanos()));
-            }
-            return changed(answer, grant -> new Grant(r, grant.token(), r.ttl(), grant.baseNanos()));
         }
     }
 
@@ -218,54 +194,42 @@ final class Mutants {
     static class ForgetsAWaiter extends Mutant {
 
         private final AtomicInteger queued = new AtomicInteger();
+        private final Set<Ticket> forgotten = ConcurrentHashMap.newKeySet();
 
         ForgetsAWaiter() {
-            breaks(Operation.ENQUEUE, call -> {
-                boolean forgets = queued.incrementAndGet() % 2 == 0;
-                TicketListener listener = (TicketListener) call.arguments()[1];
-                if (forgets) {
-                    call.arguments()[1] = new TicketListener() {
-                        @Override
-                        public void granted(Grant grant) {}
-
-                        @Override
-                        public void lost(String reason) {
-                            listener.lost(reason);
-                        }
-                    };
+            breaks(Operation.QUEUE, call -> {
+                if (queued.incrementAndGet() % 2 == 0) {
+                    forgotten.add(call.ticket());
                 }
                 return call.proceed();
+            });
+            reports(report -> {
+                if (!(report instanceof Report.Granted && forgotten.contains(report.ticket()))) {
+                    report.deliver();
+                }
             });
         }
     }
 
-    /** Two neighbours in line change places: each hears of the other's grant. */
+    /** Two neighbours in the queue change places: each hears of the other's grant. */
     static class SwapsNeighbours extends Mutant {
 
-        private final List<TicketListener> line = new CopyOnWriteArrayList<>();
+        private final List<Ticket> queue = new CopyOnWriteArrayList<>();
 
         SwapsNeighbours() {
-            breaks(Operation.ENQUEUE, call -> {
-                TicketListener mine = (TicketListener) call.arguments()[1];
-                int place = line.size();
-                line.add(mine);
-                call.arguments()[1] = new TicketListener() {
-                    @Override
-                    public void granted(Grant grant) {
-                        int neighbour = place ^ 1;
-                        line.get(neighbour < line.size() ? neighbour : place).granted(grant);
-                    }
-
-                    @Override
-                    public void lost(String reason) {
-                        mine.lost(reason);
-                    }
-                };
-                Object answer = call.proceed();
-                if (!(answer instanceof Answer.Queued)) {
-                    line.remove(mine);
+            breaks(Operation.QUEUE, call -> {
+                Object refusal = call.proceed();
+                if (call.arguments()[0] instanceof Ticket atStore && atStore.isQueued()) {
+                    queue.add(call.ticket());
                 }
-                return answer;
+                return refusal;
+            });
+            changesGrants(granted -> {
+                int neighbour = queue.indexOf(granted.ticket()) ^ 1;
+                boolean alone = !granted.toWaiter() || neighbour >= queue.size();
+                Ticket hears = alone ? granted.ticket() : queue.get(neighbour);
+                return new Report.Granted(
+                        hears, granted.storeToken(), granted.ttl(), granted.baseNanos(), granted.toWaiter());
             });
         }
     }
@@ -273,16 +237,18 @@ final class Mutants {
     /** A release makes every waiter ask again. */
     static class WakesTheHerd extends Mutant {
 
-        private final ConcurrentLinkedQueue<TicketListener> line = new ConcurrentLinkedQueue<>();
+        private final ConcurrentLinkedQueue<Ticket> queue = new ConcurrentLinkedQueue<>();
 
         WakesTheHerd() {
-            breaks(Operation.ENQUEUE, call -> {
-                line.add((TicketListener) call.arguments()[1]);
+            breaks(Operation.QUEUE, call -> {
+                queue.add(call.ticket());
                 return call.proceed();
             });
             breaks(Operation.RELEASE, call -> {
                 Object answer = call.proceed();
-                line.forEach(listener -> listener.lost("somebody released"));
+                queue.stream()
+                        .filter(Ticket::isQueued)
+                        .forEach(ticket -> ticket.gone(LossReason.GONE, "somebody released"));
                 return answer;
             });
         }
@@ -293,13 +259,11 @@ final class Mutants {
         private final AtomicLong lastToken = new AtomicLong(1_000_000);
 
         LetsTriesOvertake() {
-            breaks(Operation.ATTEMPT, call -> {
-                Request request = (Request) call.arguments()[0];
-                Object answer = call.proceed();
-                return request.demand() instanceof Demand.Shared && answer instanceof Answer.Refused
-                        ? new Answer.Granted(
-                                new Grant(request, lastToken.incrementAndGet(), request.ttl(), System.nanoTime()))
-                        : answer;
+            breaks(Operation.TRY, call -> {
+                Object refusal = call.proceed();
+                boolean refusedReader =
+                        !Optional.empty().equals(refusal) && call.ticket().demand() instanceof Demand.Shared;
+                return refusedReader ? grantedAnyway(call, lastToken) : refusal;
             });
         }
     }
@@ -310,23 +274,17 @@ final class Mutants {
         private final Map<String, AtomicLong> counters = new ConcurrentHashMap<>();
 
         ResetsItsTokens() {
-            changesGrants(grant -> new Grant(
-                    grant.request(),
-                    counters.computeIfAbsent(grant.request().owner().client(), client -> new AtomicLong())
-                            .incrementAndGet(),
-                    grant.ttl(),
-                    grant.baseNanos()));
+            changesGrants(granted -> granted.withToken(counters.computeIfAbsent(
+                            granted.ticket().owner().client(), client -> new AtomicLong())
+                    .incrementAndGet()));
         }
     }
 
     static class GivesReadersOneToken extends Mutant {
 
         GivesReadersOneToken() {
-            changesGrants(grant -> new Grant(
-                    grant.request(),
-                    grant.request().demand() instanceof Demand.Exclusive ? grant.token() : 1_000_000,
-                    grant.ttl(),
-                    grant.baseNanos()));
+            changesGrants(granted ->
+                    granted.ticket().demand() instanceof Demand.Exclusive ? granted : granted.withToken(1_000_000));
         }
     }
 
@@ -362,15 +320,41 @@ final class Mutants {
     static class FoldsNames extends Mutant {
 
         FoldsNames() {
-            breaks(Operation.ATTEMPT, call -> {
-                Request r = (Request) call.arguments()[0];
-                call.arguments()[0] =
-                        new Request(r.name().toLowerCase(Locale.ROOT), r.owner(), r.demand(), r.ttl(), r.origin());
-                return call.proceed();
-            });
+            asks(asked -> new Asked(asked.name().toLowerCase(Locale.ROOT), asked.demand(), asked.ttl()));
         }
     }
 
     /** Answers an expired lease's renewal as if nothing had happened: the holder never hears that it is gone. */
     static class HidesThatAClaimIsGone extends RenewsForAnybody {}
+
+    static class ListsEverythingAtOnce extends Mutant {
+
+        ListsEverythingAtOnce() {
+            breaks(Operation.VIEWS, call -> {
+                call.arguments()[2] = Integer.MAX_VALUE;
+                return call.proceed();
+            });
+        }
+    }
+
+    /** The first lock of every page but the first is missing. */
+    static class LosesALockBetweenPages extends Mutant {
+
+        LosesALockBetweenPages() {
+            breaks(Operation.VIEWS, call -> {
+                LockStore.Page page = (LockStore.Page) call.proceed();
+                boolean later = !Optional.empty().equals(call.arguments()[1]);
+                return later && page != null && !page.locks().isEmpty()
+                        ? new LockStore.Page(page.locks().subList(1, page.locks().size()), page.next())
+                        : page;
+            });
+        }
+    }
+
+    static class AnswersPingsWithoutAsking extends Mutant {
+
+        AnswersPingsWithoutAsking() {
+            breaks(Operation.PING, call -> null);
+        }
+    }
 }

@@ -64,6 +64,22 @@ class MutantsTest {
                 rejected(Mutants.SometimesGrantsTwice.class, "Storm", "exclusiveLocksSurviveAStorm"),
                 rejected(Mutants.SaysReleasedAndKeepsIt.class, "Clean", "aReleasedLockLeavesNothing"),
                 rejected(Mutants.ForgetsToLinger.class, "Options", "theLockStaysTakenForItsShortestHold"),
+                rejected(
+                        Mutants.ListsEverythingAtOnce.class,
+                        "Views",
+                        "aListingComesInPagesThatTogetherHaveEveryLockOnce"),
+                rejected(
+                        Mutants.LosesALockBetweenPages.class,
+                        "Views",
+                        "aListingComesInPagesThatTogetherHaveEveryLockOnce"),
+                rejected(
+                        Mutants.LosesALockBetweenPages.class,
+                        "Views",
+                        "aListingHasEveryLockThatStaysThoughOthersComeAndGoBetweenItsPages"),
+                rejected(
+                        Mutants.AnswersPingsWithoutAsking.class,
+                        "Ping",
+                        "aStoreThatCannotBeReachedIsSaidToBeUnavailableWithinTheTimeGiven"),
                 rejected(Mutants.FoldsNames.class, "Names", "differentNamesAreDifferentLocks"));
     }
 

@@ -4,6 +4,12 @@ import io.holdfast.spi.StoreFactory;
 import io.holdfast.spi.StoreProvider;
 import io.holdfast.spi.StoreTraits;
 import io.holdfast.spi.StoreUri;
+import io.holdfast.zookeeper.session.Connector;
+import io.holdfast.zookeeper.session.Ensemble;
+import io.holdfast.zookeeper.session.GivenClient;
+import io.holdfast.zookeeper.session.OwnClient;
+import io.holdfast.zookeeper.tree.Layout;
+import io.holdfast.zookeeper.tree.LockTree;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
@@ -68,14 +74,8 @@ public final class ZooKeeperStores implements StoreProvider {
      * @param acl who may see and remove the nodes this store makes
      */
     public static StoreFactory using(ZooKeeper client, String root, Duration tick, List<ACL> acl) {
-        Settings settings = new Settings(
-                "ZooKeeper" + root,
-                new GivenClient(client),
-                rooted(root),
-                positive(tick),
-                List.copyOf(acl),
-                Layout.MUTEX);
-        return context -> new ZooKeeperStore(settings, traits(settings), context);
+        LockTree tree = new LockTree(rooted(root), List.copyOf(acl), Layout.MUTEX);
+        return store("ZooKeeper" + root, new GivenClient(client), positive(tick), tree);
     }
 
     @Override
@@ -102,22 +102,18 @@ public final class ZooKeeperStores implements StoreProvider {
         Optional<String> digest =
                 uri.user().map(user -> user + ":" + uri.password().orElse(""));
         Connector connector = new OwnClient(servers, digest, properties(uri));
-        String root = rooted(uri.path().isEmpty() ? DEFAULT_ROOT : uri.path());
-        Settings settings = new Settings(
-                uri.scheme() + "://" + servers + root,
-                connector,
-                root,
-                positive(uri.duration("tick").orElse(DEFAULT_TICK)),
-                acl(uri),
-                layout(uri));
-        return context -> new ZooKeeperStore(settings, traits(settings), context);
+        Duration tick = positive(uri.duration("tick").orElse(DEFAULT_TICK));
+        LockTree tree = new LockTree(rooted(uri.path().isEmpty() ? DEFAULT_ROOT : uri.path()), acl(uri), layout(uri));
+        return store(uri.scheme() + "://" + servers + tree.root(), connector, tick, tree);
     }
 
-    private static StoreTraits traits(Settings settings) {
-        return StoreTraits.of(settings.store())
+    private static StoreFactory store(String name, Connector connector, Duration tick, LockTree tree) {
+        Ensemble ensemble = new Ensemble(name, connector, tick, tree.emptyPath());
+        StoreTraits traits = StoreTraits.of(name)
                 .withoutLinger()
-                .withTtls(settings.tick().multipliedBy(2), LONGEST_TTL)
-                .withMinMargin(settings.tick());
+                .withTtls(tick.multipliedBy(2), LONGEST_TTL)
+                .withMinMargin(tick);
+        return context -> new ZooKeeperStore(ensemble, tree, traits, context);
     }
 
     private static Map<String, String> properties(StoreUri uri) {
@@ -168,7 +164,7 @@ public final class ZooKeeperStores implements StoreProvider {
             case "read-write" -> Layout.READ_WRITE;
             default ->
                 throw new IllegalArgumentException("parameter 'layout' in " + uri
-                        + " must be mutex (in line with Curator's InterProcessMutex)"
+                        + " must be mutex (to share queues with Curator's InterProcessMutex)"
                         + " or read-write (with its InterProcessReadWriteLock)");
         };
     }

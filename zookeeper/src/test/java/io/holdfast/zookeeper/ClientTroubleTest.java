@@ -1,30 +1,28 @@
 package io.holdfast.zookeeper;
 
-import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.holdfast.Demand;
-import io.holdfast.LossReason;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.servers.ZooKeeperServer;
-import io.holdfast.spi.Answer;
-import io.holdfast.spi.Grant;
 import io.holdfast.spi.StoreTraits;
-import io.holdfast.spi.TicketListener;
-import io.holdfast.zookeeper.SessionOverException.Ending;
+import io.holdfast.spi.Ticket;
+import io.holdfast.spi.Ticket.Ending;
+import io.holdfast.zookeeper.session.ConnectAttempts;
+import io.holdfast.zookeeper.session.Connector;
+import io.holdfast.zookeeper.session.Ensemble;
+import io.holdfast.zookeeper.session.OwnClient;
+import io.holdfast.zookeeper.tree.Layout;
+import io.holdfast.zookeeper.tree.LockTree;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicInteger;
-import org.apache.zookeeper.WatchedEvent;
 import org.apache.zookeeper.Watcher;
-import org.apache.zookeeper.Watcher.Event.EventType;
-import org.apache.zookeeper.Watcher.Event.KeeperState;
 import org.apache.zookeeper.ZooDefs.Ids;
 import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.AfterAll;
@@ -62,25 +60,20 @@ class ClientTroubleTest {
 
     @AfterEach
     void close() {
-        bench.background.refuses = false;
         bench.close();
     }
 
-    private static Session sessionOf(Grant grant) {
-        return ((Place) Objects.requireNonNull(grant.handle())).session();
-    }
-
-    /** Hears what it is told, and fails over it. */
-    private final class Clumsy implements TicketListener {
+    /** Hears what its ticket is told, and fails over it. */
+    private final class Clumsy implements Ticket.Listener {
 
         @Override
-        public void granted(Grant grant) {
+        public void granted() {
             told.incrementAndGet();
             throw new IllegalStateException("clumsy, as far as this test goes");
         }
 
         @Override
-        public void lost(String reason) {
+        public void ended(Ending why) {
             told.incrementAndGet();
             throw new IllegalStateException("clumsy, as far as this test goes");
         }
@@ -88,7 +81,7 @@ class ClientTroubleTest {
 
     private void queueTheClumsy(String name) {
         for (int i = 0; i < WAITERS; i++) {
-            bench.queue(bench.request(name, Demand.shared()), new Clumsy());
+            bench.queue(bench.ticket(name, Demand.shared(), TTL, new Clumsy()));
         }
     }
 
@@ -117,65 +110,20 @@ class ClientTroubleTest {
 
     @Test
     void aSessionWhoseClientCannotBeMadeIsReplacedByTheNextRequest() {
-        Settings settings = new Settings(
-                "late", new LateConnector(), "/locks", TestServers.TICK, Ids.OPEN_ACL_UNSAFE, Layout.MUTEX);
+        LockTree tree = new LockTree("/locks", Ids.OPEN_ACL_UNSAFE, Layout.MUTEX);
+        Ensemble servers = new Ensemble("late", new LateConnector(), TestServers.TICK, tree.emptyPath());
         try (StoreBench late =
-                new StoreBench(context -> new ZooKeeperStore(settings, StoreTraits.of("late"), context), TTL)) {
-            assertThatThrownBy(() -> late.store.attempt(
-                            late.request("late", Demand.exclusive()), late.within(Duration.ofSeconds(2))))
+                new StoreBench(context -> new ZooKeeperStore(servers, tree, StoreTraits.of("late"), context), TTL)) {
+            assertThatThrownBy(() -> late.refusal("late", late.within(Duration.ofSeconds(2))))
                     .isInstanceOf(StoreUnavailableException.class);
 
-            assertThat(late.store.attempt(
-                            late.request("late", Demand.exclusive()), late.within(Duration.ofSeconds(10))))
-                    .isInstanceOf(Answer.Granted.class);
+            assertThat(late.refusal("late", late.within(Duration.ofSeconds(10))))
+                    .isEmpty();
         }
     }
 
     @Test
-    void whatIsToBeDoneOnAConnectionIsDoneLaterIfItCannotBeHandedOver() {
-        Session session = sessionOf(bench.acquire("later"));
-        bench.background.refuses = true;
-        session.afterReconnect(told::incrementAndGet);
-        assertThat(bench.background.refusals).hasPositiveValue();
-        bench.background.refuses = false;
-
-        await().until(() -> told.get() == 1);
-    }
-
-    @Test
-    void whatFailsOnANewConnectionIsDoneAgainAndKeepsNothingElseFromBeingDone() {
-        Session session = sessionOf(bench.acquire("again"));
-        session.hub().process(new WatchedEvent(EventType.None, KeeperState.Disconnected, null));
-        for (int i = 0; i < WAITERS; i++) {
-            AtomicInteger tries = new AtomicInteger();
-            session.afterReconnect(() -> {
-                if (tries.incrementAndGet() == 1) {
-                    throw new Error("as far as this test goes");
-                }
-                told.incrementAndGet();
-            });
-        }
-
-        session.hub().process(new WatchedEvent(EventType.None, KeeperState.SyncConnected, null));
-
-        await().until(() -> told.get() == WAITERS);
-    }
-
-    @Test
-    void P5_pulsesGoOnAfterASweepThatCouldNotBeHandedOver() throws Exception {
-        bench.acquire("pulses");
-        bench.background.refuses = true;
-        await().until(() -> bench.background.refusals.get() > 0);
-        bench.background.refuses = false;
-
-        StoreBench.Lost lost = bench.losses.poll(10, SECONDS);
-
-        assertThat(lost).isNotNull();
-        assertThat(lost.reason()).isEqualTo(LossReason.EXPIRED);
-    }
-
-    @Test
-    void P5_onePlaceThatCannotBeTendedKeepsNoOtherFromIt() {
+    void P5_oneTicketThatCannotBeToldOfItsEndKeepsNoOtherFromEnding() {
         try (StoreBench holding = StoreBench.at(TestServers.uri(server.connectString()), Duration.ofSeconds(30))) {
             holding.acquire("tended");
             queueTheClumsy("tended");
@@ -186,20 +134,20 @@ class ClientTroubleTest {
 
     @Test
     void oneWaiterThatCannotBeToldKeepsNoOtherFromHearing() {
-        Grant holder = bench.acquire("clumsy");
+        TestTicket holder = bench.acquire("clumsy");
         queueTheClumsy("clumsy");
 
-        bench.store.release(holder, Duration.ZERO, bench.soon());
+        bench.release(holder);
 
         await().until(() -> told.get() == WAITERS);
     }
 
     @Test
-    void aSessionEndsForAllItsPlacesAndAtTheServers() throws Exception {
-        Session session = sessionOf(bench.acquire("ending"));
+    void aSessionEndsForAllItsTicketsAndAtTheServers() throws Exception {
+        bench.acquire("ending");
         queueTheClumsy("ending");
 
-        session.end(Ending.EXPIRED, "as far as this test goes");
+        bench.store.close();
 
         assertThat(told).hasValue(WAITERS);
         ZooKeeper admin = TestServers.client(server.connectString());

@@ -41,7 +41,7 @@ final class CountedRequests implements Supplier<RequestCounter> {
         return new Frames();
     }
 
-    /** Pulses and pings are not among them. */
+    /** Probes and pings are not among them. */
     synchronized Map<String, Integer> sinceLastAsked() {
         Map<String, Integer> seen = new TreeMap<>(counts);
         counts.clear();

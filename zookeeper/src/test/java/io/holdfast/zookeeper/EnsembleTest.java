@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import io.holdfast.Demand;
 import io.holdfast.Holdfast;
 import io.holdfast.Lease;
 import io.holdfast.LockException;
@@ -14,12 +13,8 @@ import io.holdfast.ReleaseResult;
 import io.holdfast.proxy.TcpProxy;
 import io.holdfast.servers.ZooKeeperEnsemble;
 import io.holdfast.servers.ZooKeeperServer;
-import io.holdfast.spi.Grant;
 import io.holdfast.spi.ReleaseAnswer;
-import io.holdfast.spi.RenewalAnswer;
-import io.holdfast.spi.RenewalRequest;
-import io.holdfast.spi.Ticket;
-import io.holdfast.zookeeper.StoreBench.Ears;
+import io.holdfast.zookeeper.StoreBench.Renewed;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -59,29 +54,29 @@ class EnsembleTest {
     }
 
     @Test
-    void aSessionThatMovesToAnotherServerKeepsItsLocksAndItsPlace() throws Exception {
+    void aSessionThatMovesToAnotherServerKeepsItsLocksAndItsTickets() throws Exception {
         List<ZooKeeperServer> nodes = ensemble.nodes();
         try (TcpProxy proxy = TcpProxy.to(nodes.get(0).address());
                 StoreBench moving = StoreBench.at(TestServers.uri("127.0.0.1:" + proxy.port()), TTL);
                 StoreBench resting = StoreBench.at(TestServers.uri(ensemble.connectString()), TTL)) {
-            Grant held = moving.acquire("carried");
-            Grant ahead = resting.acquire("awaited");
-            Ears ears = new Ears();
-            moving.queue("awaited", ears);
+            TestTicket held = moving.acquire("carried");
+            TestTicket ahead = resting.acquire("awaited");
+            TestTicket waiter = moving.queue("awaited");
 
             proxy.retarget(nodes.get(1).address());
             proxy.resetConnections();
 
-            assertThat(moving.renew(held)).isInstanceOf(RenewalAnswer.Extended.class);
-            resting.store.release(ahead, Duration.ZERO, resting.soon());
-            assertThat(ears.grants.poll(30, SECONDS)).isNotNull();
-            assertThat(moving.store.release(held, Duration.ZERO, moving.soon())).isEqualTo(ReleaseAnswer.RELEASED);
-            assertThat(moving.losses).isEmpty();
+            assertThat(moving.renew(held)).isEqualTo(Renewed.KEPT);
+            resting.release(ahead);
+            assertThat(waiter.grants.poll(30, SECONDS)).isNotNull();
+            assertThat(moving.release(held)).isEqualTo(ReleaseAnswer.RELEASED);
+            assertThat(held.losses).isEmpty();
+            assertThat(waiter.losses).isEmpty();
         }
     }
 
     @Test
-    void aKilledLeaderCostsNobodyTheirLockAndTheLineGoesOn() throws Exception {
+    void aKilledLeaderCostsNobodyTheirLockAndTheQueueGoesOn() throws Exception {
         AtomicBoolean enough = new AtomicBoolean();
         AtomicInteger inside = new AtomicInteger();
         AtomicInteger overlaps = new AtomicInteger();
@@ -135,29 +130,23 @@ class EnsembleTest {
     void withoutAQuorumNothingIsGrantedNothingIsLostAndWithItAllGoesOn() throws Exception {
         List<ZooKeeperServer> nodes = ensemble.nodes();
         try (StoreBench bench = StoreBench.at(TestServers.uri(ensemble.connectString()), TTL)) {
-            Grant held = bench.acquire("kept");
-            Ears ears = new Ears();
-            Ticket waiting = bench.queue("kept", ears);
+            TestTicket held = bench.acquire("kept");
+            TestTicket waiting = bench.queue("kept");
 
             nodes.get(0).kill();
             nodes.get(1).kill();
 
-            assertThat(bench.store
-                            .renew(List.of(new RenewalRequest(held, TTL)), bench.within(Duration.ofSeconds(2)))
-                            .get(0))
-                    .isInstanceOf(RenewalAnswer.Unsettled.class);
-            assertThatThrownBy(() -> bench.store.attempt(
-                            bench.request("other", Demand.exclusive()), bench.within(Duration.ofSeconds(1))))
+            assertThat(bench.renew(held, bench.within(Duration.ofSeconds(2)))).isEqualTo(Renewed.FAILING);
+            assertThatThrownBy(() -> bench.refusal("other", bench.within(Duration.ofSeconds(1))))
                     .isInstanceOf(LockException.class);
-            assertThat(bench.losses).isEmpty();
-            assertThat(ears.losses).isEmpty();
+            assertThat(held.losses).isEmpty();
+            assertThat(waiting.losses).isEmpty();
 
             nodes.get(0).restart();
             await().atMost(Duration.ofSeconds(60))
-                    .until(() -> bench.renew(held) instanceof RenewalAnswer.Extended
-                            && bench.renew(waiting) instanceof RenewalAnswer.Extended);
-            bench.store.release(held, Duration.ZERO, bench.soon());
-            assertThat(ears.grants.poll(30, SECONDS)).isNotNull();
+                    .until(() -> bench.renew(held) == Renewed.KEPT && bench.renew(waiting) == Renewed.KEPT);
+            bench.release(held);
+            assertThat(waiting.grants.poll(30, SECONDS)).isNotNull();
         }
     }
 }

@@ -11,15 +11,11 @@ import io.holdfast.UnknownOutcomeException;
 import io.holdfast.proxy.Direction;
 import io.holdfast.proxy.TcpProxy;
 import io.holdfast.servers.ZooKeeperServer;
-import io.holdfast.spi.Answer;
-import io.holdfast.spi.Grant;
+import io.holdfast.spi.LockStore.Mode;
 import io.holdfast.spi.ReleaseAnswer;
-import io.holdfast.spi.RenewalAnswer;
-import io.holdfast.spi.RenewalRequest;
-import io.holdfast.spi.Request;
-import io.holdfast.spi.Ticket;
+import io.holdfast.spi.Ticket.Ending;
 import io.holdfast.spi.Withdrawal;
-import io.holdfast.zookeeper.StoreBench.Ears;
+import io.holdfast.zookeeper.StoreBench.Renewed;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -64,7 +60,7 @@ class FaultsTest {
         bench = StoreBench.at(TestServers.uri("127.0.0.1:" + proxy.port()), TTL);
         // Connected, and the directory of all locks is known: what is counted and lost from here on is what the test
         // says.
-        bench.store.release(bench.acquire("warm-up"), Duration.ZERO, bench.soon());
+        bench.release(bench.acquire("warm-up"));
         counted.sinceLastAsked();
     }
 
@@ -77,41 +73,57 @@ class FaultsTest {
     @Test
     void P7_aCreationWhoseAnswerIsLostIsFoundAgainAndNeverDoubled() throws Exception {
         proxy.dropReplies();
-        Future<Grant> acquired = bench.elsewhere(() -> bench.acquire("lost-create"));
+        Future<TestTicket> acquired = bench.elsewhere(() -> bench.acquire("lost-create"));
         await().until(() -> children("lost-create").size() == 1);
         String made = children("lost-create").get(0);
         proxy.heal();
 
-        Grant grant = acquired.get(20, SECONDS);
+        TestTicket grant = acquired.get(20, SECONDS);
 
         assertThat(children("lost-create")).containsExactly(made);
         Stat stat = new Stat();
         admin.getData("/locks/lost-create/" + made, false, stat);
         assertThat(grant.token()).isEqualTo(stat.getCzxid());
-        assertThat(bench.store.release(grant, Duration.ZERO, bench.soon())).isEqualTo(ReleaseAnswer.RELEASED);
+        assertThat(bench.release(grant)).isEqualTo(ReleaseAnswer.RELEASED);
         assertThat(children("lost-create")).isEmpty();
+    }
+
+    @Test
+    void aSessionThatEndsWhileATicketJoinsCostsItNothing() throws Exception {
+        proxy.dropReplies();
+        Future<TestTicket> acquired = bench.elsewhere(() -> bench.acquire("joining"));
+        await().until(() -> children("joining").size() == 1);
+        String made = children("joining").get(0);
+        endSessionOf("joining");
+        proxy.heal();
+
+        TestTicket held = acquired.get(20, SECONDS);
+
+        assertThat(children("joining")).hasSize(1).doesNotContain(made);
+        assertThat(held.losses).isEmpty();
+        assertThat(bench.renew(held)).isEqualTo(Renewed.KEPT);
     }
 
     @Test
     void P5_aLeaseThatTookLongToGetIsKeptForItsWholeTtl() throws Exception {
         long asked = System.nanoTime();
         proxy.dropReplies();
-        Future<Grant> acquired = bench.elsewhere(() -> bench.acquire("slow-create"));
+        Future<TestTicket> acquired = bench.elsewhere(() -> bench.acquire("slow-create"));
         await().until(() -> System.nanoTime() - asked > TTL.toNanos() / 2);
         proxy.heal();
 
-        Grant grant = acquired.get(20, SECONDS);
+        TestTicket grant = acquired.get(20, SECONDS);
 
-        await().until(() -> System.nanoTime() - grant.baseNanos() > TTL.toNanos() * 3 / 4);
+        await().until(() -> System.nanoTime() - grant.ticket.baseNanos() > TTL.toNanos() * 3 / 4);
         assertThat(System.nanoTime() - asked).isGreaterThan(TTL.toNanos());
-        assertThat(bench.losses).isEmpty();
-        assertThat(bench.renew(grant)).isInstanceOf(RenewalAnswer.Extended.class);
+        assertThat(grant.losses).isEmpty();
+        assertThat(bench.renew(grant)).isEqualTo(Renewed.KEPT);
     }
 
     @Test
     void P7_aCreationThatNeverArrivedIsSentAgain() throws Exception {
         proxy.swallow(Direction.TO_SERVER);
-        Future<Grant> acquired = bench.elsewhere(() -> bench.acquire("swallowed"));
+        Future<TestTicket> acquired = bench.elsewhere(() -> bench.acquire("swallowed"));
         await().until(() -> counted.total() > 0 && counted.sinceLastAsked().containsKey("create2"));
         proxy.heal();
 
@@ -121,35 +133,35 @@ class FaultsTest {
 
     @Test
     void P7_whatAnUnansweredRequestLeftIsSweptAlthoughTheSessionLives() throws Exception {
-        Request request = bench.request("orphan", Demand.exclusive());
+        TestTicket ticket = bench.ticket("orphan");
         proxy.dropReplies();
-        assertThatThrownBy(() -> bench.store.enqueue(request, new Ears(), bench.within(Duration.ofMillis(500))))
+        assertThatThrownBy(() -> bench.store.request(ticket.ticket, Mode.QUEUE, bench.within(Duration.ofMillis(500))))
                 .isInstanceOf(UnknownOutcomeException.class);
         await().until(() -> children("orphan").size() == 1);
 
         proxy.heal();
 
         await().atMost(Duration.ofSeconds(30)).until(() -> children("orphan").isEmpty());
-        assertThat(bench.attempt("orphan")).isInstanceOf(Answer.Granted.class);
+        assertThat(bench.refusal("orphan")).isEmpty();
     }
 
     @Test
     void P7_anUnansweredRequestCanBeWithdrawn() throws Exception {
-        Request request = bench.request("undone", Demand.exclusive());
+        TestTicket ticket = bench.ticket("undone");
         proxy.dropReplies();
-        assertThatThrownBy(() -> bench.store.attempt(request, bench.within(Duration.ofMillis(500))))
+        assertThatThrownBy(() -> bench.refusal(ticket, bench.within(Duration.ofMillis(500))))
                 .isInstanceOf(UnknownOutcomeException.class);
         proxy.heal();
 
-        assertThat(bench.store.withdraw(request, bench.soon())).isEqualTo(Withdrawal.REMOVED);
+        assertThat(bench.withdraw(ticket)).isEqualTo(Withdrawal.REMOVED);
         assertThat(children("undone")).isEmpty();
     }
 
     @Test
     void aDeletionWhoseAnswerIsLostCountsAsOurs() throws Exception {
-        Grant grant = bench.acquire("lost-delete");
+        TestTicket grant = bench.acquire("lost-delete");
         proxy.dropReplies();
-        Future<ReleaseAnswer> released = bench.elsewhere(() -> bench.store.release(grant, Duration.ZERO, bench.soon()));
+        Future<ReleaseAnswer> released = bench.elsewhere(() -> bench.release(grant));
         await().until(() -> children("lost-delete").isEmpty());
         proxy.heal();
 
@@ -159,64 +171,61 @@ class FaultsTest {
     @Test
     void aWatchWhoseAnswerIsLostIsSetAgain() throws Exception {
         try (StoreBench holding = StoreBench.at(TestServers.uri(server.connectString()), TTL)) {
-            Grant holder = holding.acquire("lost-watch");
+            TestTicket holder = holding.acquire("lost-watch");
             proxy.delay(Direction.TO_CLIENT, Duration.ofMillis(300));
-            Ears ears = new Ears();
-            bench.queue("lost-watch", ears);
+            TestTicket waiter = bench.queue("lost-watch");
             // The ticket is there, the answer to getData on its way back: it will not arrive.
             await().until(() -> counted.sinceLastAsked().containsKey("getData"));
             proxy.resetConnections();
-            holding.store.release(holder, Duration.ZERO, holding.soon());
+            holding.release(holder);
             proxy.heal();
 
-            assertThat(ears.grants.poll(20, SECONDS)).isNotNull();
+            assertThat(waiter.grants.poll(20, SECONDS)).isNotNull();
         }
     }
 
     @Test
     void aWaiterHearsOfWhatHappenedWhileItWasDisconnected() throws Exception {
         try (StoreBench holding = StoreBench.at(TestServers.uri(server.connectString()), TTL)) {
-            Grant holder = holding.acquire("away");
-            Ears ears = new Ears();
-            Ticket ticket = bench.queue("away", ears);
-            bench.renew(ticket);
+            TestTicket holder = holding.acquire("away");
+            TestTicket waiter = bench.queue("away");
+            bench.renew(waiter);
             proxy.refuseConnections();
             proxy.resetConnections();
-            holding.store.release(holder, Duration.ZERO, holding.soon());
-            assertThat(ears.grants).isEmpty();
+            holding.release(holder);
+            assertThat(waiter.grants).isEmpty();
             proxy.heal();
 
-            assertThat(ears.grants.poll(20, SECONDS)).isNotNull();
-            assertThat(ears.losses).isEmpty();
+            assertThat(waiter.grants.poll(20, SECONDS)).isNotNull();
+            assertThat(waiter.losses).isEmpty();
         }
     }
 
     @Test
     void P5_aLostConnectionIsNotALostLease() throws Exception {
-        Grant grant = bench.acquire("suspended");
+        TestTicket grant = bench.acquire("suspended");
         proxy.resetConnections();
 
-        assertThat(bench.renew(grant)).isInstanceOf(RenewalAnswer.Extended.class);
-        assertThat(bench.losses).isEmpty();
+        assertThat(bench.renew(grant)).isEqualTo(Renewed.KEPT);
+        assertThat(grant.losses).isEmpty();
     }
 
     @Test
     void P5_aSessionEndedByTheServersIsToldToHoldersAndWaitersAndReplacedByItself() throws Exception {
-        Grant holder = bench.acquire("expired");
-        Ears ears = new Ears();
-        Ticket ticket = bench.queue("expired", ears);
+        TestTicket holder = bench.acquire("expired");
+        TestTicket waiter = bench.queue("expired");
 
         endSessionOf("expired");
 
-        StoreBench.Lost lost = bench.losses.poll(20, SECONDS);
-        assertThat(lost).isNotNull();
-        assertThat(lost.owner()).isEqualTo(holder.request().owner());
-        assertThat(lost.reason()).isEqualTo(LossReason.GONE);
-        assertThat(ears.losses.poll(20, SECONDS)).contains("expired");
-        assertThat(ears.grants).isEmpty();
-        assertThat(bench.renew(holder)).isInstanceOf(RenewalAnswer.Gone.class);
-        assertThat(bench.renew(ticket)).isInstanceOf(RenewalAnswer.Gone.class);
-        assertThat(bench.store.release(holder, Duration.ZERO, bench.soon())).isEqualTo(ReleaseAnswer.NOT_HELD);
+        assertThat(holder.losses.poll(20, SECONDS)).extracting(Ending::reason).isEqualTo(LossReason.GONE);
+        assertThat(waiter.losses.poll(20, SECONDS))
+                .extracting(Ending::detail)
+                .asString()
+                .contains("expired");
+        assertThat(waiter.grants).isEmpty();
+        assertThat(bench.renew(holder)).isEqualTo(Renewed.GONE);
+        assertThat(bench.renew(waiter)).isEqualTo(Renewed.GONE);
+        assertThat(bench.release(holder)).isEqualTo(ReleaseAnswer.NOT_HELD);
         assertThat(bench.acquire("expired").token()).isGreaterThan(holder.token());
     }
 
@@ -225,63 +234,55 @@ class FaultsTest {
         Duration shortTtl = Duration.ofSeconds(1);
         try (ZooKeeperServer forgetful = TestServers.single();
                 StoreBench other = StoreBench.at(TestServers.uri(forgetful.connectString()), shortTtl)) {
-            Grant before = other.acquire("forgotten");
+            TestTicket before = other.acquire("forgotten");
             forgetful.restartEmpty();
 
             await().atMost(Duration.ofSeconds(30))
                     .ignoreExceptions()
-                    .until(() -> other.attempt("forgotten") instanceof Answer.Granted);
-            assertThat(other.renew(before)).isInstanceOf(RenewalAnswer.Gone.class);
+                    .until(() -> other.refusal("forgotten").isEmpty());
+            assertThat(other.renew(before)).isEqualTo(Renewed.GONE);
         }
     }
 
     @Test
     void P5_whoIsCutOffForATtlIsToldBeforeTheConnectionIsBack() throws Exception {
         Duration shortTtl = Duration.ofSeconds(1);
-        Request held = bench.request("cut-off", Demand.exclusive(), shortTtl);
-        Grant holder = ((Answer.Granted) bench.store.enqueue(held, new Ears(), bench.soon())).grant();
-        Ears ears = new Ears();
-        Ticket waiter = bench.queue(bench.request("cut-off", Demand.exclusive(), shortTtl), ears);
-        assertThat(bench.renew(holder)).isInstanceOf(RenewalAnswer.Extended.class);
+        TestTicket holder = bench.acquire(bench.ticket("cut-off", Demand.exclusive(), shortTtl));
+        TestTicket waiter = bench.queue(bench.ticket("cut-off", Demand.exclusive(), shortTtl));
+        assertThat(bench.renew(holder)).isEqualTo(Renewed.KEPT);
 
         proxy.cut();
 
         // Both are renewed all the time, so nothing but the cut can cost them their places.
         await().atMost(Duration.ofSeconds(20)).until(() -> {
-            bench.store.renew(
-                    List.of(new RenewalRequest(holder, shortTtl), new RenewalRequest(waiter, shortTtl)),
-                    bench.within(Duration.ofMillis(100)));
-            return !bench.losses.isEmpty() && !ears.losses.isEmpty();
+            bench.store.renew(List.of(holder.ticket, waiter.ticket), bench.within(Duration.ofMillis(100)));
+            return !holder.losses.isEmpty() && !waiter.losses.isEmpty();
         });
-        assertThat(bench.losses.element().owner()).isEqualTo(held.owner());
         await().atMost(Duration.ofSeconds(20)).until(() -> children("cut-off").isEmpty());
         proxy.heal();
-        Request next = bench.request("cut-off", Demand.exclusive(), shortTtl);
-        assertThat(bench.store.enqueue(next, new Ears(), bench.soon()))
-                .isInstanceOfSatisfying(
-                        Answer.Granted.class,
-                        granted -> assertThat(granted.grant().token()).isGreaterThan(holder.token()));
-        assertThat(ears.grants).isEmpty();
+        TestTicket next = bench.acquire(bench.ticket("cut-off", Demand.exclusive(), shortTtl));
+        assertThat(next.token()).isGreaterThan(holder.token());
+        assertThat(waiter.grants).isEmpty();
     }
 
     @Test
     void aFreeLockTakesOneCreationOneListingAndOneDeletion() {
-        bench.store.release(bench.acquire("counted"), Duration.ZERO, bench.soon());
+        bench.release(bench.acquire("counted"));
         assertThat(counted.sinceLastAsked())
                 .as("with its directory")
                 .isEqualTo(Map.of("createContainer", 1, "create2", 1, "getChildren", 1, "delete", 1));
 
-        bench.store.release(bench.acquire("counted"), Duration.ZERO, bench.soon());
+        bench.release(bench.acquire("counted"));
         assertThat(counted.sinceLastAsked()).isEqualTo(Map.of("create2", 1, "getChildren", 1, "delete", 1));
     }
 
     @Test
     void aRefusedTryIsRepeatedAsARead() {
         bench.acquire("tried");
-        bench.attempt("tried");
+        bench.refusal("tried");
         counted.sinceLastAsked();
 
-        assertThat(bench.attempt("tried")).isInstanceOf(Answer.Refused.class);
+        assertThat(bench.refusal("tried")).isPresent();
 
         assertThat(counted.sinceLastAsked()).isEqualTo(Map.of("getChildren", 1));
     }
@@ -289,23 +290,20 @@ class FaultsTest {
     @Test
     void P6_aHandoverFromTheHolderTakesNoRequestAndFromAWaiterOne() throws Exception {
         try (StoreBench holding = StoreBench.at(TestServers.uri(server.connectString()), TTL)) {
-            Grant holder = holding.acquire("handover");
-            Ears first = new Ears();
-            bench.queue("handover", first);
-            Ears second = new Ears();
-            Ticket ticket = bench.queue("handover", second);
+            TestTicket holder = holding.acquire("handover");
+            TestTicket first = bench.queue("handover");
+            TestTicket second = bench.queue("handover");
             // Its answer comes after those to the watches sent before.
-            bench.renew(ticket);
+            bench.renew(second);
             counted.sinceLastAsked();
 
-            holding.store.release(holder, Duration.ZERO, holding.soon());
-            Grant next = first.grants.poll(20, SECONDS);
-            assertThat(next).isNotNull();
+            holding.release(holder);
+            assertThat(first.grants.poll(20, SECONDS)).isNotNull();
             assertThat(counted.sinceLastAsked())
                     .as("its predecessor held when it queued")
                     .isEmpty();
 
-            bench.store.release(next, Duration.ZERO, bench.soon());
+            bench.release(first);
             assertThat(second.grants.poll(20, SECONDS)).isNotNull();
             assertThat(counted.sinceLastAsked()).isEqualTo(Map.of("delete", 1, "getData", 1));
         }

@@ -78,7 +78,7 @@ class FollowerCutOffTest {
             Lease held = lock.acquire();
             CountDownLatch told = new CountDownLatch(1);
             held.onLost(loss -> told.countDown());
-            // Renewed at least once, so that its base is that of a write between pulses.
+            // Renewed at least once, so that its base is that of a write between probes.
             await().pollDelay(TTL).until(held::isValid);
 
             link.cut();

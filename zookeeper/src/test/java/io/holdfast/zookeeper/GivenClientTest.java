@@ -5,15 +5,12 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import io.holdfast.Demand;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.UnsupportedLockException;
 import io.holdfast.proxy.TcpProxy;
 import io.holdfast.servers.ZooKeeperServer;
-import io.holdfast.spi.Grant;
-import io.holdfast.spi.RenewalAnswer;
 import io.holdfast.spi.StoreFactory;
-import io.holdfast.zookeeper.StoreBench.Ears;
+import io.holdfast.zookeeper.StoreBench.Renewed;
 import java.time.Duration;
 import java.util.concurrent.Future;
 import org.apache.zookeeper.ZooDefs.Ids;
@@ -43,14 +40,13 @@ class GivenClientTest {
     void itsSessionHoldsTheLocksAndOutlivesTheStore() throws Exception {
         ZooKeeper client = TestServers.client(server.connectString());
         try (StoreBench bench = new StoreBench(around(client), TTL)) {
-            Grant grant = bench.acquire("borrowed");
-            Ears ears = new Ears();
-            bench.queue("borrowed", ears);
+            TestTicket grant = bench.acquire("borrowed");
+            TestTicket waiter = bench.queue("borrowed");
 
-            assertThat(grant.ttl()).isEqualTo(TTL);
-            assertThat(bench.renew(grant)).isInstanceOf(RenewalAnswer.Extended.class);
-            bench.store.release(grant, Duration.ZERO, bench.soon());
-            assertThat(ears.grants.poll(20, SECONDS)).isNotNull();
+            assertThat(grant.ticket.givenTtl()).isEqualTo(TTL);
+            assertThat(bench.renew(grant)).isEqualTo(Renewed.KEPT);
+            bench.release(grant);
+            assertThat(waiter.grants.poll(20, SECONDS)).isNotNull();
         }
         assertThat(client.getState().isAlive()).isTrue();
         client.close();
@@ -60,7 +56,7 @@ class GivenClientTest {
     void aTtlOtherThanItsSessionTimeoutIsAnError() throws Exception {
         ZooKeeper client = TestServers.client(server.connectString());
         try (StoreBench bench = new StoreBench(around(client), Duration.ofSeconds(10))) {
-            assertThatThrownBy(() -> bench.attempt("borrowed"))
+            assertThatThrownBy(() -> bench.refusal("borrowed"))
                     .isInstanceOf(UnsupportedLockException.class)
                     .hasMessageContaining("30000 ms");
         } finally {
@@ -72,13 +68,12 @@ class GivenClientTest {
     void itsEndIsToldAndNoOtherSessionIsBuilt() throws Exception {
         ZooKeeper client = TestServers.client(server.connectString());
         try (StoreBench bench = new StoreBench(around(client), TTL)) {
-            Grant grant = bench.acquire("ended");
+            TestTicket grant = bench.acquire("ended");
             client.close();
 
-            assertThat(bench.losses.poll(20, SECONDS)).isNotNull();
-            assertThat(bench.renew(grant)).isInstanceOf(RenewalAnswer.Gone.class);
-            assertThatThrownBy(() -> bench.store.attempt(
-                            bench.request("ended", Demand.exclusive()), bench.within(Duration.ofSeconds(5))))
+            assertThat(grant.losses.poll(20, SECONDS)).isNotNull();
+            assertThat(bench.renew(grant)).isEqualTo(Renewed.GONE);
+            assertThatThrownBy(() -> bench.refusal("ended", bench.within(Duration.ofSeconds(5))))
                     .isInstanceOf(StoreUnavailableException.class);
         }
     }
@@ -90,15 +85,15 @@ class GivenClientTest {
             ZooKeeper client = TestServers.client("127.0.0.1:" + proxy.port());
             proxy.cut();
             try (StoreBench bench = new StoreBench(around(client), TTL)) {
-                Future<Grant> acquired = bench.elsewhere(() -> bench.acquire("broken"));
+                Future<TestTicket> acquired = bench.elsewhere(() -> bench.acquire("broken"));
                 await().until(() -> counted.sinceLastAsked().containsKey("setData"));
                 proxy.resetConnections();
                 proxy.heal();
-                acquired.get(20, SECONDS);
+                TestTicket held = acquired.get(20, SECONDS);
 
                 client.close();
 
-                assertThat(bench.losses.poll(10, SECONDS)).isNotNull();
+                assertThat(held.losses.poll(10, SECONDS)).isNotNull();
             }
         }
     }

@@ -154,7 +154,7 @@ class ProcessesTest {
         return stays;
     }
 
-    /** Nobody is in while another is; tokens, which are places in line, come in order. */
+    /** Nobody is in while another is; tokens, given in the order of the queue, grow. */
     private static Duration longestGap(List<Stay> stays) {
         long longest = 0;
         for (int i = 1; i < stays.size(); i++) {

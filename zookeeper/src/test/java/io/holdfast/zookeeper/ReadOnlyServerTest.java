@@ -3,7 +3,6 @@ package io.holdfast.zookeeper;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
-import io.holdfast.Demand;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.servers.ZooKeeperEnsemble;
 import io.holdfast.servers.ZooKeeperServer;
@@ -33,8 +32,7 @@ class ReadOnlyServerTest {
                 .start()) {
             List<ZooKeeperServer> nodes = ensemble.nodes();
             try (StoreBench bench = StoreBench.at(TestServers.uri(ensemble.connectString()), TTL)) {
-                Assertions.assertThat(bench.store.release(bench.acquire("x"), Duration.ZERO, bench.soon()))
-                        .isEqualTo(ReleaseAnswer.RELEASED);
+                Assertions.assertThat(bench.release(bench.acquire("x"))).isEqualTo(ReleaseAnswer.RELEASED);
             }
             nodes.get(0).kill();
             nodes.get(1).kill();
@@ -45,12 +43,10 @@ class ReadOnlyServerTest {
             try (StoreBench around = new StoreBench(
                             ZooKeeperStores.using(reader, "/locks", TestServers.TICK, Ids.OPEN_ACL_UNSAFE), TTL);
                     StoreBench own = StoreBench.at(TestServers.uri(nodes.get(2).connectString()), TTL)) {
-                assertThatThrownBy(() -> around.store.attempt(
-                                around.request("read-only", Demand.exclusive()), around.within(Duration.ofSeconds(2))))
+                assertThatThrownBy(() -> around.refusal("read-only", around.within(Duration.ofSeconds(2))))
                         .isInstanceOf(StoreUnavailableException.class)
                         .hasMessageContaining("read-only");
-                assertThatThrownBy(() -> own.store.attempt(
-                                own.request("read-only", Demand.exclusive()), own.within(Duration.ofSeconds(2))))
+                assertThatThrownBy(() -> own.refusal("read-only", own.within(Duration.ofSeconds(2))))
                         .isInstanceOf(StoreUnavailableException.class);
             } finally {
                 reader.close();

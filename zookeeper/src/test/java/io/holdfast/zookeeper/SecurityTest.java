@@ -3,13 +3,10 @@ package io.holdfast.zookeeper;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
-import io.holdfast.Demand;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.servers.TlsClients;
 import io.holdfast.servers.TlsMaterial;
 import io.holdfast.servers.ZooKeeperServer;
-import io.holdfast.spi.Answer;
-import io.holdfast.spi.Grant;
 import io.holdfast.spi.ReleaseAnswer;
 import io.holdfast.spi.StoreUri;
 import java.nio.charset.StandardCharsets;
@@ -37,16 +34,15 @@ class SecurityTest {
             try (StoreBench ours = StoreBench.at("zookeeper://app:s3cret@" + hosts + "/private?tick=100ms", TTL);
                     StoreBench same = StoreBench.at("zookeeper://app:s3cret@" + hosts + "/private?tick=100ms", TTL);
                     StoreBench others = StoreBench.at("zookeeper://" + hosts + "/private?tick=100ms", TTL)) {
-                Grant grant = ours.acquire("orders");
+                TestTicket grant = ours.acquire("orders");
 
-                assertThat(same.attempt("orders")).isInstanceOf(Answer.Refused.class);
-                assertThatThrownBy(() -> others.attempt("orders"))
+                assertThat(same.refusal("orders")).isPresent();
+                assertThatThrownBy(() -> others.refusal("orders"))
                         .isInstanceOf(StoreUnavailableException.class)
                         .hasMessageContaining("denies access")
                         .hasMessageNotContaining("s3cret");
-                assertThat(ours.store.release(grant, Duration.ZERO, ours.soon()))
-                        .isEqualTo(ReleaseAnswer.RELEASED);
-                assertThat(same.attempt("orders")).isInstanceOf(Answer.Granted.class);
+                assertThat(ours.release(grant)).isEqualTo(ReleaseAnswer.RELEASED);
+                assertThat(same.refusal("orders")).isEmpty();
             }
             ZooKeeper admin = TestServers.client(hosts);
             admin.addAuthInfo("digest", "app:s3cret".getBytes(StandardCharsets.UTF_8));
@@ -66,14 +62,12 @@ class SecurityTest {
                     + "&keyStore=" + tls.clientKeyStore() + "&keyStorePassword=" + TlsMaterial.STORE_PASSWORD;
             try (StoreBench bench =
                     StoreBench.at("zookeepers://127.0.0.1:" + server.port() + "/locks?tick=100ms" + stores, TTL)) {
-                Grant grant = bench.acquire("sealed");
-                assertThat(bench.store.release(grant, Duration.ZERO, bench.soon()))
-                        .isEqualTo(ReleaseAnswer.RELEASED);
+                TestTicket grant = bench.acquire("sealed");
+                assertThat(bench.release(grant)).isEqualTo(ReleaseAnswer.RELEASED);
             }
             try (StoreBench stranger =
                     StoreBench.at("zookeepers://127.0.0.1:" + server.port() + "/locks?tick=100ms", TTL)) {
-                assertThatThrownBy(() -> stranger.store.attempt(
-                                stranger.request("sealed", Demand.exclusive()), stranger.within(Duration.ofSeconds(2))))
+                assertThatThrownBy(() -> stranger.refusal("sealed", stranger.within(Duration.ofSeconds(2))))
                         .isInstanceOf(StoreUnavailableException.class);
             }
         }

@@ -11,18 +11,19 @@ import io.holdfast.LossReason;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.UnsupportedLockException;
 import io.holdfast.servers.ZooKeeperServer;
-import io.holdfast.spi.Answer;
-import io.holdfast.spi.Grant;
+import io.holdfast.spi.LockStore.Page;
 import io.holdfast.spi.ReleaseAnswer;
-import io.holdfast.spi.RenewalAnswer;
-import io.holdfast.spi.RenewalRequest;
-import io.holdfast.spi.Request;
-import io.holdfast.spi.Ticket;
+import io.holdfast.spi.Ticket.Ending;
+import io.holdfast.spi.TimeSource;
+import io.holdfast.spi.Validity;
 import io.holdfast.spi.Withdrawal;
-import io.holdfast.zookeeper.StoreBench.Ears;
+import io.holdfast.zookeeper.StoreBench.Renewed;
+import io.holdfast.zookeeper.tree.Layout;
+import io.holdfast.zookeeper.tree.NodeNames;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.ZooDefs.Ids;
 import org.apache.zookeeper.ZooKeeper;
@@ -65,218 +66,203 @@ class ZooKeeperStoreTest {
 
     @Test
     void aFreeLockIsGrantedAndAReleasedOneIsFree() throws Exception {
-        Grant first = bench.acquire("orders");
+        TestTicket first = bench.acquire("orders");
 
-        assertThat(first.ttl()).isEqualTo(TTL);
+        assertThat(first.ticket.givenTtl()).isEqualTo(TTL);
         assertThat(children("orders"))
                 .singleElement()
                 .asString()
                 .startsWith("_c_")
                 .contains("-lock-00000");
-        assertThat(bench.attempt("orders")).isInstanceOf(Answer.Refused.class);
+        assertThat(bench.refusal("orders")).isPresent();
         assertThat(children("orders")).hasSize(1);
-        assertThat(bench.store.release(first, Duration.ZERO, bench.soon())).isEqualTo(ReleaseAnswer.RELEASED);
+        assertThat(bench.release(first)).isEqualTo(ReleaseAnswer.RELEASED);
         assertThat(children("orders")).isEmpty();
-        assertThat(bench.attempt("orders")).isInstanceOf(Answer.Granted.class);
+        assertThat(bench.refusal("orders")).isEmpty();
     }
 
     @Test
     void waitersAreServedInOrderWithGrowingTokens() throws Exception {
-        Grant holder = bench.acquire("queue");
-        List<Ears> waiting = new ArrayList<>();
+        TestTicket holder = bench.acquire("queue");
+        List<TestTicket> waiting = new ArrayList<>();
         for (int i = 0; i < 5; i++) {
-            Ears ears = new Ears();
-            bench.queue("queue", ears);
-            waiting.add(ears);
+            waiting.add(bench.queue("queue"));
         }
-        for (Ears next : waiting) {
-            assertThat(waiting).allMatch(ears -> ears.grants.isEmpty());
-            bench.store.release(holder, Duration.ZERO, bench.soon());
-            Grant granted = next.grants.poll(10, SECONDS);
-            assertThat(granted).isNotNull();
-            assertThat(granted.token()).isGreaterThan(holder.token());
-            holder = granted;
+        for (TestTicket next : waiting) {
+            assertThat(waiting).allMatch(ticket -> ticket.grants.isEmpty());
+            bench.release(holder);
+            assertThat(next.grants.poll(10, SECONDS)).isNotNull().isGreaterThan(holder.token());
+            holder = next;
         }
-        bench.store.release(holder, Duration.ZERO, bench.soon());
+        bench.release(holder);
         assertThat(children("queue")).isEmpty();
     }
 
     @Test
     void aWaiterBehindOneWhoGaveUpIsNotAdmittedEarly() throws Exception {
-        Grant holder = bench.acquire("gap");
-        Ears[] ears = {new Ears(), new Ears(), new Ears()};
-        Request[] requests = new Request[3];
-        for (int i = 0; i < 3; i++) {
-            requests[i] = bench.request("gap", Demand.exclusive());
-            bench.queue(requests[i], ears[i]);
-        }
+        TestTicket holder = bench.acquire("gap");
+        TestTicket first = bench.queue("gap");
+        TestTicket second = bench.queue("gap");
+        TestTicket third = bench.queue("gap");
 
-        assertThat(bench.store.withdraw(requests[1], bench.soon())).isEqualTo(Withdrawal.REMOVED);
-        assertThat(bench.store.withdraw(requests[0], bench.soon())).isEqualTo(Withdrawal.REMOVED);
+        assertThat(bench.withdraw(second)).isEqualTo(Withdrawal.REMOVED);
+        assertThat(bench.withdraw(first)).isEqualTo(Withdrawal.REMOVED);
         bench.renew(holder);
-        assertThat(ears[2].grants).isEmpty();
+        assertThat(third.grants).isEmpty();
 
-        bench.store.release(holder, Duration.ZERO, bench.soon());
-        assertThat(ears[2].grants.poll(10, SECONDS)).isNotNull();
-        assertThat(ears[0].grants).isEmpty();
-        assertThat(ears[1].grants).isEmpty();
+        bench.release(holder);
+        assertThat(third.grants.poll(10, SECONDS)).isNotNull();
+        assertThat(first.grants).isEmpty();
+        assertThat(second.grants).isEmpty();
     }
 
     @Test
     void readersShareAndAWriterWaitsForAllOfThem() throws Exception {
-        Grant first = bench.acquire("table", Demand.shared());
-        Grant second = bench.acquire("table", Demand.shared());
-        Ears writer = new Ears();
-        bench.queue("table", writer);
-        Ears lateReader = new Ears();
-        bench.queue(bench.request("table", Demand.shared()), lateReader);
+        TestTicket first = bench.acquire("table", Demand.shared());
+        TestTicket second = bench.acquire("table", Demand.shared());
+        TestTicket writer = bench.queue("table");
+        TestTicket lateReader = bench.queue("table", Demand.shared());
 
-        bench.store.release(second, Duration.ZERO, bench.soon());
+        bench.release(second);
         bench.renew(first);
         assertThat(writer.grants).isEmpty();
         assertThat(lateReader.grants).isEmpty();
 
-        bench.store.release(first, Duration.ZERO, bench.soon());
-        Grant written = writer.grants.poll(10, SECONDS);
-        assertThat(written).isNotNull();
+        bench.release(first);
+        assertThat(writer.grants.poll(10, SECONDS)).isNotNull();
         assertThat(lateReader.grants).isEmpty();
 
-        bench.store.release(written, Duration.ZERO, bench.soon());
+        bench.release(writer);
         assertThat(lateReader.grants.poll(10, SECONDS)).isNotNull();
     }
 
     @Test
     void readersComeInTogetherWhenTheWriterAheadLeaves() throws Exception {
-        Grant writer = bench.acquire("page");
-        Ears[] readers = {new Ears(), new Ears(), new Ears()};
-        for (Ears reader : readers) {
-            bench.queue(bench.request("page", Demand.shared()), reader);
+        TestTicket writer = bench.acquire("page");
+        List<TestTicket> readers = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            readers.add(bench.queue("page", Demand.shared()));
         }
 
-        bench.store.release(writer, Duration.ZERO, bench.soon());
+        bench.release(writer);
 
-        for (Ears reader : readers) {
+        for (TestTicket reader : readers) {
             assertThat(reader.grants.poll(10, SECONDS)).isNotNull();
         }
     }
 
     @Test
     void permitsAreGivenWhileTheyLast() throws Exception {
-        Grant two = bench.acquire("pool", Demand.permits(2, 3));
-        Grant one = bench.acquire("pool", Demand.permits(1, 3));
-        Ears large = new Ears();
-        bench.queue(bench.request("pool", Demand.permits(2, 3)), large);
-        Ears small = new Ears();
-        bench.queue(bench.request("pool", Demand.permits(1, 3)), small);
+        TestTicket two = bench.acquire("pool", Demand.permits(2, 3));
+        TestTicket one = bench.acquire("pool", Demand.permits(1, 3));
+        TestTicket large = bench.queue("pool", Demand.permits(2, 3));
+        TestTicket small = bench.queue("pool", Demand.permits(1, 3));
 
-        bench.store.release(one, Duration.ZERO, bench.soon());
+        bench.release(one);
         bench.renew(two);
         assertThat(large.grants).isEmpty();
         assertThat(small.grants).as("nobody is overtaken").isEmpty();
 
-        bench.store.release(two, Duration.ZERO, bench.soon());
+        bench.release(two);
         assertThat(large.grants.poll(10, SECONDS)).isNotNull();
         assertThat(small.grants.poll(10, SECONDS)).isNotNull();
     }
 
     @Test
     void aWithdrawnTicketHearsNothingAndLeavesNothing() throws Exception {
-        Grant holder = bench.acquire("leave");
-        Ears ears = new Ears();
-        Request request = bench.request("leave", Demand.exclusive());
-        Ticket ticket = bench.queue(request, ears);
+        TestTicket holder = bench.acquire("leave");
+        TestTicket waiter = bench.queue("leave");
 
-        assertThat(bench.store.withdraw(request, bench.soon())).isEqualTo(Withdrawal.REMOVED);
+        assertThat(bench.withdraw(waiter)).isEqualTo(Withdrawal.REMOVED);
         assertThat(children("leave")).hasSize(1);
-        bench.store.release(holder, Duration.ZERO, bench.soon());
-        assertThat(bench.renew(ticket)).isInstanceOf(RenewalAnswer.Gone.class);
-        assertThat(ears.grants).isEmpty();
-        assertThat(ears.losses).isEmpty();
-        assertThat(bench.store.withdraw(request, bench.soon())).isEqualTo(Withdrawal.NOT_FOUND);
+        bench.release(holder);
+        bench.renew(bench.acquire("leave"));
+        assertThat(waiter.grants).isEmpty();
+        assertThat(waiter.losses).isEmpty();
+        assertThat(bench.withdraw(waiter)).isEqualTo(Withdrawal.NOT_FOUND);
+    }
+
+    @Test
+    void aTicketWhoseNodeWasGivenUpIsGoneAtItsNextRenewal() {
+        TestTicket holder = bench.acquire("behind-its-back");
+        // With this it looks at its own node, once.
+        assertThat(bench.renew(holder)).isEqualTo(Renewed.KEPT);
+
+        assertThat(bench.store.withdraw(holder.ticket, bench.soon())).isEqualTo(Withdrawal.REMOVED);
+
+        assertThat(bench.renew(holder)).isEqualTo(Renewed.GONE);
     }
 
     @Test
     void P3_aLateReleaseNeverFreesASuccessor() {
-        Grant first = bench.acquire("stale");
-        bench.store.release(first, Duration.ZERO, bench.soon());
-        Grant second = bench.acquire("stale");
+        TestTicket first = bench.acquire("stale");
+        bench.release(first);
+        TestTicket second = bench.acquire("stale");
 
-        assertThat(bench.store.release(first, Duration.ZERO, bench.soon())).isEqualTo(ReleaseAnswer.NOT_HELD);
-        assertThat(bench.renew(second)).isInstanceOf(RenewalAnswer.Extended.class);
+        assertThat(bench.release(first)).isEqualTo(ReleaseAnswer.NOT_HELD);
+        assertThat(bench.renew(second)).isEqualTo(Renewed.KEPT);
         assertThat(second.token()).isGreaterThan(first.token());
     }
 
     @Test
     void P1_renewalCountsFromBeforeItWasSent() {
-        Grant grant = bench.acquire("base");
+        TestTicket held = bench.acquire("base");
         long before = System.nanoTime();
+        long granted = held.ticket.baseNanos();
+        assertThat(granted).isLessThanOrEqualTo(before);
 
-        RenewalAnswer answer = bench.renew(grant);
+        assertThat(bench.renew(held)).isEqualTo(Renewed.KEPT);
 
-        assertThat(answer).isInstanceOfSatisfying(RenewalAnswer.Extended.class, extended -> {
-            assertThat(extended.baseNanos()).isLessThanOrEqualTo(System.nanoTime());
-            assertThat(extended.baseNanos() - before).isLessThan(SECONDS.toNanos(5));
-            assertThat(extended.ttl()).isEqualTo(TTL);
-        });
-        assertThat(grant.baseNanos()).isLessThanOrEqualTo(before);
+        assertThat(held.ticket.baseNanos()).isBetween(granted, System.nanoTime());
+        assertThat(held.ticket.givenTtl()).isEqualTo(TTL);
     }
 
     @Test
     void aForcedReleaseTellsTheHolderAndLetsTheNextIn() throws Exception {
-        Grant holder = bench.acquire("forced");
-        Ears ears = new Ears();
-        bench.queue("forced", ears);
+        TestTicket holder = bench.acquire("forced");
+        TestTicket next = bench.queue("forced");
         bench.renew(holder);
         try (StoreBench other = StoreBench.at(TestServers.uri(server.connectString()), TTL)) {
             assertThat(other.store.forceRelease("forced", other.soon())).isEqualTo(1);
         }
 
-        Grant next = ears.grants.poll(10, SECONDS);
-        assertThat(next).isNotNull();
-        assertThat(next.token()).isGreaterThan(holder.token());
-        StoreBench.Lost lost = bench.losses.poll(10, SECONDS);
-        assertThat(lost).isNotNull();
-        assertThat(lost.owner()).isEqualTo(holder.request().owner());
-        assertThat(lost.reason()).isEqualTo(LossReason.FORCED);
-        assertThat(bench.renew(holder)).isInstanceOf(RenewalAnswer.Gone.class);
-        assertThat(bench.store.release(holder, Duration.ZERO, bench.soon())).isEqualTo(ReleaseAnswer.NOT_HELD);
+        assertThat(next.grants.poll(10, SECONDS)).isNotNull().isGreaterThan(holder.token());
+        assertThat(holder.losses.poll(10, SECONDS)).extracting(Ending::reason).isEqualTo(LossReason.FORCED);
+        assertThat(bench.renew(holder)).isEqualTo(Renewed.GONE);
+        assertThat(bench.release(holder)).isEqualTo(ReleaseAnswer.NOT_HELD);
     }
 
     @Test
     void aForcedReleaseTellsAHolderThatNeverRenewsToo() throws Exception {
-        Grant fixed = bench.acquire("forced-fixed");
+        TestTicket fixed = bench.acquire("forced-fixed");
         try (StoreBench other = StoreBench.at(TestServers.uri(server.connectString()), TTL)) {
             assertThat(other.store.forceRelease("forced-fixed", other.soon())).isEqualTo(1);
         }
 
-        StoreBench.Lost lost = bench.losses.poll(10, SECONDS);
-        assertThat(lost).isNotNull();
-        assertThat(lost.owner()).isEqualTo(fixed.request().owner());
-        assertThat(lost.reason()).isEqualTo(LossReason.FORCED);
+        assertThat(fixed.losses.poll(10, SECONDS)).extracting(Ending::reason).isEqualTo(LossReason.FORCED);
     }
 
     @Test
     void aHolderWhoseNodeWasDeletedBeforeItsFirstRenewalIsToldByThat() throws Exception {
-        Grant holder = bench.acquire("snatched");
+        TestTicket holder = bench.acquire("snatched");
         admin.delete("/locks/snatched/" + children("snatched").get(0), -1);
 
-        assertThat(bench.renew(holder)).isInstanceOf(RenewalAnswer.Gone.class);
-        assertThat(bench.store.release(holder, Duration.ZERO, bench.soon())).isEqualTo(ReleaseAnswer.NOT_HELD);
+        assertThat(bench.renew(holder)).isEqualTo(Renewed.GONE);
+        assertThat(bench.release(holder)).isEqualTo(ReleaseAnswer.NOT_HELD);
     }
 
     @Test
     void aReleaseOfANodeSomebodyDeletedSaysSo() throws Exception {
-        Grant holder = bench.acquire("snatched-too");
+        TestTicket holder = bench.acquire("snatched-too");
         admin.delete("/locks/snatched-too/" + children("snatched-too").get(0), -1);
 
-        assertThat(bench.store.release(holder, Duration.ZERO, bench.soon())).isEqualTo(ReleaseAnswer.NOT_HELD);
+        assertThat(bench.release(holder)).isEqualTo(ReleaseAnswer.NOT_HELD);
     }
 
     @Test
     void aWaiterWhoseNodeWasDeletedIsToldWithItsNextHeartbeat() throws Exception {
         bench.acquire("pushed-out");
-        Ears ears = new Ears();
-        Ticket ticket = bench.queue("pushed-out", ears);
+        TestTicket waiter = bench.queue("pushed-out");
         admin.delete(
                 "/locks/pushed-out/"
                         + children("pushed-out").stream()
@@ -285,30 +271,34 @@ class ZooKeeperStoreTest {
                                 .orElseThrow(),
                 -1);
 
-        assertThat(bench.renew(ticket)).isInstanceOf(RenewalAnswer.Gone.class);
-        assertThat(ears.losses.poll(10, SECONDS)).contains("deleted");
+        assertThat(bench.renew(waiter)).isEqualTo(Renewed.GONE);
+        assertThat(waiter.losses.poll(10, SECONDS))
+                .extracting(Ending::detail)
+                .asString()
+                .contains("deleted");
     }
 
     @Test
     void P4_aClaimNobodyRenewsIsGivenUpAfterItsTtlAlthoughTheSessionLives() throws Exception {
         Duration shortTtl = Duration.ofSeconds(1);
-        Request request = bench.request("forgotten", Demand.exclusive(), shortTtl);
-        Grant forgotten = ((Answer.Granted) bench.store.enqueue(request, new Ears(), bench.soon())).grant();
-        Ears ears = new Ears();
-        Ticket ticket = bench.queue("forgotten", ears);
+        TestTicket forgotten = bench.acquire(bench.ticket("forgotten", Demand.exclusive(), shortTtl));
+        TestTicket waiter = bench.queue("forgotten");
 
         await().atMost(Duration.ofSeconds(20)).until(() -> {
-            bench.renew(ticket);
-            return !ears.grants.isEmpty();
+            bench.renew(waiter);
+            return !waiter.grants.isEmpty();
         });
-        assertThat(bench.renew(forgotten)).isInstanceOf(RenewalAnswer.Gone.class);
+        assertThat(forgotten.losses.poll(10, SECONDS))
+                .extracting(Ending::reason)
+                .isEqualTo(LossReason.EXPIRED);
+        assertThat(bench.renew(forgotten)).isEqualTo(Renewed.GONE);
     }
 
     @Test
     void aTtlTheServersDoNotKeepIsAnError() {
-        Request request = bench.request("long", Demand.exclusive(), Duration.ofMinutes(10));
+        TestTicket tooLong = bench.ticket("long", Demand.exclusive(), Duration.ofMinutes(10));
 
-        assertThatThrownBy(() -> bench.store.attempt(request, bench.soon()))
+        assertThatThrownBy(() -> bench.refusal(tooLong, bench.soon()))
                 .isInstanceOf(UnsupportedLockException.class)
                 .hasMessageContaining("600000 ms")
                 .hasMessageContaining("60000 ms");
@@ -328,21 +318,27 @@ class ZooKeeperStoreTest {
 
     @Test
     void anExtensionBeyondTheSessionIsRefused() {
-        Grant grant = bench.acquire("extend");
+        TestTicket held = bench.acquire("extend");
 
-        RenewalAnswer answer = bench.store
-                .renew(List.of(new RenewalRequest(grant, Duration.ofMinutes(1))), bench.soon())
-                .get(0);
+        assertThatThrownBy(() -> bench.store.extend(held.ticket, Duration.ofMinutes(1), bench.soon()))
+                .isInstanceOf(UnsupportedLockException.class)
+                .hasMessageContaining("cannot grow");
+        assertThat(bench.renew(held)).isEqualTo(Renewed.KEPT);
+    }
 
-        assertThat(answer)
-                .isInstanceOfSatisfying(
-                        RenewalAnswer.Unsettled.class,
-                        unsettled -> assertThat(unsettled.cause()).isInstanceOf(UnsupportedLockException.class));
+    @Test
+    void anExtensionByTheTtlItselfGivesWhatAFreshLeaseHas() {
+        TestTicket held = bench.acquire("extend-by-ttl");
+        int kept = held.kept.get();
+
+        bench.store.extend(held.ticket, new Validity(TimeSource.system(), TestServers.TICK).ttlFor(TTL), bench.soon());
+
+        assertThat(held.kept.get()).isGreaterThan(kept);
     }
 
     @Test
     void aDirectoryRemovedByTheServersIsMadeAgain() throws Exception {
-        bench.store.release(bench.acquire("reaped"), Duration.ZERO, bench.soon());
+        bench.release(bench.acquire("reaped"));
         admin.delete("/locks/reaped", -1);
 
         assertThat(bench.acquire("reaped").token()).isPositive();
@@ -350,28 +346,27 @@ class ZooKeeperStoreTest {
 
     @Test
     void P3_aNodeOfAnotherSessionIsNeverTakenForOursThoughItBearsOurUuid() throws Exception {
-        bench.store.release(bench.acquire("ghost"), Duration.ZERO, bench.soon());
-        Request request = bench.request("ghost", Demand.exclusive());
+        bench.release(bench.acquire("ghost"));
+        TestTicket waiter = bench.ticket("ghost");
         String ghost = admin.create(
-                "/locks/ghost/" + NodeNames.node(NodeNames.uuid(request.owner()), Demand.exclusive(), Layout.MUTEX),
+                "/locks/ghost/"
+                        + NodeNames.node(NodeNames.uuid(waiter.ticket.owner()), Demand.exclusive(), Layout.MUTEX),
                 new byte[0],
                 Ids.OPEN_ACL_UNSAFE,
                 CreateMode.EPHEMERAL_SEQUENTIAL);
-        Ears ears = new Ears();
 
-        Ticket ticket = bench.queue(request, ears);
-        assertThat(bench.renew(ticket)).isInstanceOf(RenewalAnswer.Extended.class);
-        assertThat(ears.grants).isEmpty();
+        bench.queue(waiter);
+        assertThat(bench.renew(waiter)).isEqualTo(Renewed.KEPT);
+        assertThat(waiter.grants).isEmpty();
 
         admin.delete(ghost, -1);
-        assertThat(ears.grants.poll(10, SECONDS)).isNotNull();
+        assertThat(waiter.grants.poll(10, SECONDS)).isNotNull();
     }
 
     @Test
     void nobodyAnsweringIsAnErrorByTheDeadline() {
         try (StoreBench lonely = StoreBench.at("zookeeper://127.0.0.1:1/locks", TTL)) {
-            assertThatThrownBy(() -> lonely.store.attempt(
-                            lonely.request("x", Demand.exclusive()), lonely.within(Duration.ofMillis(300))))
+            assertThatThrownBy(() -> lonely.refusal("x", lonely.within(Duration.ofMillis(300))))
                     .isInstanceOf(StoreUnavailableException.class)
                     .hasMessageContaining("127.0.0.1:1");
         }
@@ -382,16 +377,16 @@ class ZooKeeperStoreTest {
         try (StoreBench lonely = StoreBench.at("zookeeper://127.0.0.1:1/locks", TTL)) {
             List<Thread> waiting = new ArrayList<>();
             for (int i = 0; i < 16; i++) {
-                Request request = lonely.request("x", Demand.exclusive(), TTL.plusMillis(i));
-                Thread thread = new Thread(() -> lonely.store.attempt(request, lonely.soon()));
+                TestTicket ticket = lonely.ticket("x", Demand.exclusive(), TTL.plusMillis(i));
+                Thread thread = new Thread(() -> lonely.refusal(ticket, lonely.soon()));
                 thread.setUncaughtExceptionHandler((dying, failure) -> {});
                 thread.start();
                 waiting.add(thread);
             }
             await().until(() -> waiting.stream().allMatch(thread -> thread.getState() == Thread.State.TIMED_WAITING));
-            Request another = lonely.request("x", Demand.exclusive(), TTL.plusSeconds(1));
+            TestTicket another = lonely.ticket("x", Demand.exclusive(), TTL.plusSeconds(1));
 
-            assertThatThrownBy(() -> lonely.store.attempt(another, lonely.within(Duration.ofSeconds(1))))
+            assertThatThrownBy(() -> lonely.refusal(another, lonely.within(Duration.ofSeconds(1))))
                     .isInstanceOf(UnsupportedLockException.class)
                     .hasMessageContaining("16 different ttls");
             assertThat(waiting).allMatch(Thread::isAlive);
@@ -400,9 +395,8 @@ class ZooKeeperStoreTest {
 
     @Test
     void showsHoldersAndWaitersOfOursAndForeignOnes() throws Exception {
-        Grant holder = bench.acquire("a/b");
-        Ears ears = new Ears();
-        bench.queue(bench.request("a/b", Demand.shared()), ears);
+        TestTicket holder = bench.acquire("a/b");
+        bench.queue("a/b", Demand.shared());
         admin.create(
                 "/locks/a%2Fb/_c_foreign-lock-", new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.EPHEMERAL_SEQUENTIAL);
         bench.acquire("other");
@@ -410,26 +404,70 @@ class ZooKeeperStoreTest {
         LockView view = bench.store.view("a/b", bench.soon());
 
         assertThat(view.holders()).singleElement().satisfies(shown -> {
-            assertThat(shown.origin()).contains(holder.request().origin());
-            assertThat(shown.token()).isEqualTo(holder.token() * 1024);
+            assertThat(shown.origin()).contains(holder.ticket.origin());
+            assertThat(shown.token()).contains(holder.token());
             assertThat(shown.demand()).isEqualTo(Demand.exclusive());
             assertThat(shown.timeLeft()).contains(TTL);
         });
         assertThat(view.waiters()).hasSize(2);
         assertThat(view.waiters().get(0).demand()).isEqualTo(Demand.shared());
         assertThat(view.waiters().get(1).origin()).isEmpty();
-        assertThat(bench.store.views("a/", bench.soon())).containsExactly(view);
-        assertThat(bench.store.views("", bench.soon()))
+        assertThat(bench.store.views("a/", Optional.empty(), 100, bench.soon()))
+                .isEqualTo(new Page(List.of(view), Optional.empty()));
+        assertThat(bench.store.views("", Optional.empty(), 10_000, bench.soon()).locks())
                 .extracting(LockView::name)
                 .contains("a/b", "other");
         assertThat(bench.store.view("nobody", bench.soon())).isEqualTo(LockView.free("nobody"));
     }
 
     @Test
+    void aForeignHolderHasNoToken() throws Exception {
+        bench.release(bench.acquire("foreign"));
+        admin.create(
+                "/locks/foreign/_c_foreign-lock-", new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.EPHEMERAL_SEQUENTIAL);
+
+        assertThat(bench.store.view("foreign", bench.soon()).holders())
+                .singleElement()
+                .satisfies(shown -> assertThat(shown.token()).isEmpty());
+    }
+
+    @Test
+    void locksAreListedInPagesAndFreeOnesFillNone() {
+        for (int i = 0; i < 9; i++) {
+            TestTicket held = bench.acquire("paged/" + i);
+            if (i % 3 == 1) {
+                bench.release(held);
+            }
+        }
+        List<String> seen = new ArrayList<>();
+        Optional<String> next = Optional.empty();
+        int pages = 0;
+        do {
+            Page page = bench.store.views("paged/", next, 2, bench.soon());
+            assertThat(page.locks()).hasSize(2);
+            page.locks().forEach(view -> seen.add(view.name()));
+            next = page.next();
+            pages++;
+        } while (next.isPresent());
+
+        assertThat(seen).containsExactly("paged/0", "paged/2", "paged/3", "paged/5", "paged/6", "paged/8");
+        assertThat(pages).isEqualTo(3);
+    }
+
+    @Test
+    void aPingConnectsAndSaysWhetherSomebodyIsThere() {
+        bench.store.ping(bench.soon());
+        try (StoreBench lonely = StoreBench.at("zookeeper://127.0.0.1:1/locks", TTL)) {
+            assertThatThrownBy(() -> lonely.store.ping(lonely.within(Duration.ofMillis(300))))
+                    .isInstanceOf(StoreUnavailableException.class);
+        }
+    }
+
+    @Test
     void P8_closingLeavesNoNodes() throws Exception {
         StoreBench closing = StoreBench.at(TestServers.uri(server.connectString()), Duration.ofSeconds(30));
         closing.acquire("closing");
-        closing.queue("closing", new Ears());
+        closing.queue("closing");
         closing.close();
 
         // Closing waits only so long for the answer.

@@ -7,6 +7,7 @@ import io.holdfast.spi.StoreFactory;
 import io.holdfast.spi.StoreUri;
 import io.holdfast.tck.Faults;
 import io.holdfast.tck.Mortal;
+import io.holdfast.zookeeper.tree.NodeNames;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;

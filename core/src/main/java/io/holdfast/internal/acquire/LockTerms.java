@@ -5,6 +5,7 @@ import io.holdfast.Fairness;
 import io.holdfast.LockOptions;
 import io.holdfast.UnsupportedLockException;
 import io.holdfast.Waiting;
+import io.holdfast.spi.DurationText;
 import io.holdfast.spi.LockNames;
 import io.holdfast.spi.StoreTraits;
 import java.time.Duration;
@@ -55,8 +56,8 @@ public record LockTerms(String name, Demand demand, LockOptions options, LockSit
         if (ttl.compareTo(traits.minTtl()) < 0 || ttl.compareTo(traits.maxTtl()) > 0) {
             throw new UnsupportedLockException(
                     name,
-                    "a ttl of " + ttl + " is outside what the " + traits.store() + " store can keep, " + traits.minTtl()
-                            + " to " + traits.maxTtl());
+                    "a ttl of " + DurationText.of(ttl) + " is outside what the " + traits.store() + " store can keep, "
+                            + DurationText.of(traits.minTtl()) + " to " + DurationText.of(traits.maxTtl()));
         }
     }
 
@@ -72,7 +73,9 @@ public record LockTerms(String name, Demand demand, LockOptions options, LockSit
         }
         if (options.maxHold().isPresent() && options.maxHold().get().compareTo(minHold) < 0) {
             throw new UnsupportedLockException(
-                    name, "maxHold " + options.maxHold().get() + " is shorter than minHold " + minHold);
+                    name,
+                    "maxHold " + DurationText.of(options.maxHold().get()) + " is shorter than minHold "
+                            + DurationText.of(minHold));
         }
     }
 

@@ -15,6 +15,7 @@ import io.holdfast.internal.ticket.StoreRequests;
 import io.holdfast.internal.ticket.TicketUser;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.DowngradingStore;
+import io.holdfast.spi.DurationText;
 import io.holdfast.spi.ReleaseAnswer;
 import io.holdfast.spi.Ticket;
 import java.lang.System.Logger.Level;
@@ -156,7 +157,9 @@ public final class LeaseLife implements TicketUser {
         Duration longest = leases.requests().traits().maxTtl();
         if (atLeast.compareTo(longest) > 0) {
             throw new UnsupportedLockException(
-                    name(), "the store keeps a lease for at most " + longest + " at a time, not for " + atLeast);
+                    name(),
+                    "the store keeps a lease for at most " + DurationText.of(longest) + " at a time, not for "
+                            + DurationText.of(atLeast));
         }
         try {
             kept.extend(leases.validity().ttlFor(atLeast), leases.requests());

@@ -1,0 +1,48 @@
+package io.holdfast.zookeeper.session;
+
+import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.Map;
+import java.util.Optional;
+import org.apache.zookeeper.Watcher;
+import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.client.ConnectStringParser;
+import org.apache.zookeeper.client.StaticHostProvider;
+import org.apache.zookeeper.client.ZKClientConfig;
+
+/**
+ * Connects to servers by address.
+ *
+ * @param servers as ZooKeeper's client takes them, without a root
+ * @param digest {@code user:password}, if the servers know us by that
+ * @param properties of ZooKeeper's client: TLS, SASL
+ */
+public record OwnClient(String servers, Optional<String> digest, Map<String, String> properties) implements Connector {
+
+    @Override
+    public ZooKeeper connect(Duration timeout, Watcher watcher, ConnectAttempts attempts) throws IOException {
+        ZKClientConfig config = new ZKClientConfig();
+        properties.forEach(config::setProperty);
+        attempts.among(new StaticHostProvider(new ConnectStringParser(servers).getServerAddresses()));
+        // Never content with a read-only server: it cannot grant anything.
+        return new ZooKeeper(servers, Math.toIntExact(timeout.toMillis()), watcher, false, attempts, config);
+    }
+
+    /** Not earlier: over TLS the client may send what was queued before it was connected ahead of its greeting. */
+    @Override
+    public void authenticate(ZooKeeper client) {
+        digest.ifPresent(user -> client.addAuthInfo("digest", user.getBytes(StandardCharsets.UTF_8)));
+    }
+
+    @Override
+    public boolean isOwn() {
+        return true;
+    }
+
+    /** Credentials stay out of messages. */
+    @Override
+    public String toString() {
+        return servers;
+    }
+}

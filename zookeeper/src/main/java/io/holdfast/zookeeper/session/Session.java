@@ -1,0 +1,356 @@
+package io.holdfast.zookeeper.session;
+
+import io.holdfast.StoreUnavailableException;
+import io.holdfast.spi.Deadline;
+import io.holdfast.spi.StoreContext;
+import io.holdfast.spi.Validity;
+import io.holdfast.spi.support.EarliestAlarm;
+import io.holdfast.zookeeper.session.SessionOverException.Ending;
+import io.holdfast.zookeeper.session.SessionState.State;
+import java.io.IOException;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.apache.zookeeper.KeeperException.Code;
+import org.apache.zookeeper.Watcher.Event.KeeperState;
+import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.ZooKeeper.States;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * One session at the servers, connected or not; see {@link SessionState}.
+ *
+ * <p>An object is one session for its whole life: a node never finds itself in another one. Thread-safe; nothing here waits on
+ * ZooKeeper's event thread or the client's timer.
+ */
+public final class Session {
+
+    private static final Logger LOG = System.getLogger(Session.class.getName());
+
+    private static final long CLOSE_POLL_NANOS = Duration.ofMillis(1).toNanos();
+
+    /** What it is opened for. */
+    public enum Purpose {
+        /** Its timeout is their ttl: it must be as asked. */
+        LEASES,
+        /** Whatever timeout the servers give will do. */
+        LOOKING
+    }
+
+    /** Those who live by a session. Called on ZooKeeper's event thread or the client's timer: must not wait. */
+    public interface User {
+
+        /** There is a connection, the first or another one. */
+        void connected();
+
+        /** The session has ended, and whatever nodes it had are gone. */
+        void ended(String detail);
+
+        /** Comes every fifth of a tick while there is something to tend. */
+        void tend(long nowNanos);
+
+        /** Whether there is nothing to tend and no lease to keep. */
+        boolean isIdle();
+    }
+
+    private final Ensemble ensemble;
+    private final StoreContext context;
+    private final Duration ttl;
+    private final Purpose purpose;
+    private final User user;
+    private final ConnectAttempts attempts;
+    private final SessionBase base;
+    private final SessionState state = new SessionState();
+    private final WatchHub hub = new WatchHub(this::heard);
+    private final EarliestAlarm nextRound;
+    private final AtomicBoolean authenticated = new AtomicBoolean();
+
+    private volatile @Nullable AsyncZooKeeper requests;
+    private volatile boolean listening;
+
+    public Session(Ensemble ensemble, StoreContext context, Duration ttl, Purpose purpose, User user) {
+        this.ensemble = ensemble;
+        this.context = context;
+        this.ttl = ttl;
+        this.purpose = purpose;
+        this.user = user;
+        this.attempts = new ConnectAttempts(context.time());
+        this.base = new SessionBase(ensemble.tick());
+        this.nextRound = new EarliestAlarm(context.timer(), this::round);
+    }
+
+    /** Begins to connect, on a thread of its own: loading classes and the like must not cost a caller its deadline. */
+    public void start() {
+        // ZooKeeper's client names its threads after the one that makes it.
+        Thread starter = new Thread(this::connect, "holdfast-" + context.clientName() + "-zookeeper");
+        starter.setDaemon(true);
+        try {
+            starter.start();
+        } catch (RuntimeException | Error e) {
+            endUnopened(e);
+        }
+    }
+
+    public Ensemble ensemble() {
+        return ensemble;
+    }
+
+    /** Its timeout, the ttl of all that lives by it. */
+    public Duration ttl() {
+        return ttl;
+    }
+
+    /**
+     * What an extension may ask for: the ttl by which a lease is valid for this one. Who extends a lease by its own ttl gets
+     * what a fresh one has, a margin less; beyond that there is nothing to give.
+     */
+    public Duration longestAsked() {
+        return new Validity(context.time(), ensemble.tick()).ttlFor(ttl);
+    }
+
+    /** The servers keep the session at least its timeout from then on. */
+    public long baseNanos() {
+        return base.nanos();
+    }
+
+    public WatchHub hub() {
+        return hub;
+    }
+
+    /** To be called only once the session has been connected. */
+    public AsyncZooKeeper requests() {
+        AsyncZooKeeper known = requests;
+        if (known == null) {
+            throw new IllegalStateException("not connected yet");
+        }
+        return known;
+    }
+
+    /** The servers' number of this session. To be asked only once it has been connected. */
+    public long id() {
+        return requests().client().getSessionId();
+    }
+
+    /** Once this is answered, a quorum had the session alive after it was sent. */
+    public CompletableFuture<Void> prove() {
+        return requests().writeNothing(ensemble.emptyPath());
+    }
+
+    /** Whether it is worth sending something now. */
+    public boolean isReachable() {
+        return client().filter(known -> known.getState().isConnected()).isPresent();
+    }
+
+    /** Empty before there is one. */
+    private Optional<ZooKeeper> client() {
+        return Optional.ofNullable(requests).map(AsyncZooKeeper::client);
+    }
+
+    public boolean isEnded() {
+        return state.now() == State.ENDED;
+    }
+
+    public void requireAlive() throws SessionOverException {
+        state.requireAlive();
+    }
+
+    /** Waits until there is a connection. */
+    public void awaitConnected(String lock, Deadline deadline) throws SessionOverException {
+        if (!state.awaitConnected(deadline)) {
+            throw new StoreUnavailableException(lock, whyNotConnected());
+        }
+    }
+
+    private String whyNotConnected() {
+        if (client().filter(known -> known.getState() == States.CONNECTEDREADONLY)
+                .isPresent()) {
+            return "the server reached at " + ensemble.name() + " is read-only, it has lost its quorum";
+        }
+        return state.now() == State.SUSPENDED
+                ? "the connection to " + ensemble.name() + " is lost and not back in time"
+                : "no server of " + ensemble.name() + " answered in time. Is ZooKeeper running there? Check hosts and ports";
+    }
+
+    /** Takes note of what a request failed with: should the event be late, an expired session is known by that. */
+    public void noteFailure(Throwable failure) {
+        if (Answers.code(failure) == Code.SESSIONEXPIRED) {
+            end(Ending.EXPIRED, "the session expired at the servers");
+        }
+    }
+
+    /** From now on nothing that lives by it counts any more, whatever the servers think. */
+    public void end(Ending ending, String detail) {
+        boolean another = ensemble.connector().isOwn() || ending != Ending.EXPIRED;
+        if (!state.end(another ? ending : Ending.FOR_GOOD, detail)) {
+            return;
+        }
+        if (ending == Ending.EXPIRED || ending == Ending.NOT_AUTHENTICATED) {
+            LOG.log(Level.WARNING, () -> "ZooKeeper session of " + ensemble.name() + " ended: " + detail);
+        }
+        user.ended(detail);
+        closeClient();
+    }
+
+    /**
+     * Waits until the servers have heard of the end, or cannot be reached, but not for long. Not for the client's threads:
+     * they sleep for a tenth of a second before they end.
+     */
+    public void awaitClosed(Deadline deadline) {
+        while (ensemble.connector().isOwn()
+                && client().filter(closing -> closing.getState().isAlive()).isPresent()
+                && !deadline.hasPassed()
+                && !Thread.currentThread().isInterrupted()) {
+            context.time().parkUntil(this, context.time().nanoTime() + CLOSE_POLL_NANOS);
+        }
+    }
+
+    private void connect() {
+        try {
+            ZooKeeper opened = ensemble.connector().connect(ttl, hub, attempts);
+            requests = new AsyncZooKeeper(opened, base, context.time());
+            if (isEnded()) {
+                closeClient();
+                return;
+            }
+            if (!opened.getState().isAlive()) {
+                end(Ending.FOR_GOOD, "the ZooKeeper client is closed, or its session has ended");
+                return;
+            }
+            if (ensemble.connector().isOwn() && opened.getState().isConnected()) {
+                // Connected before the line above: the event found no client and was passed over.
+                heard(KeeperState.SyncConnected);
+            }
+            round();
+        } catch (IOException | RuntimeException | Error e) {
+            endUnopened(e);
+        }
+    }
+
+    private void endUnopened(Throwable cause) {
+        LOG.log(Level.WARNING, () -> "Cannot make a ZooKeeper client for " + ensemble.name(), cause);
+        end(Ending.NOT_OPENED, "no ZooKeeper client could be made: " + cause);
+    }
+
+    /** On ZooKeeper's event thread, in order with the answers to requests. */
+    private void heard(KeeperState news) {
+        switch (news) {
+            case SyncConnected -> connected();
+            case Disconnected -> {
+                base.disconnected();
+                state.suspend(context.time().nanoTime());
+            }
+            case Expired -> end(Ending.EXPIRED, "the session expired at the servers");
+            case AuthFailed -> end(Ending.NOT_AUTHENTICATED, ensemble.name() + " did not accept our credentials");
+            case Closed -> end(Ending.FOR_GOOD, "the ZooKeeper client was closed");
+            default -> LOG.log(Level.DEBUG, () -> "ZooKeeper session of " + ensemble.name() + ": " + news);
+        }
+    }
+
+    private void connected() {
+        ZooKeeper connectedClient = client().orElse(null);
+        if (connectedClient == null) {
+            return;
+        }
+        attempts.connectedNanos().ifPresent(base::connected);
+        if (authenticated.compareAndSet(false, true)) {
+            ensemble.connector().authenticate(connectedClient);
+        }
+        int given = connectedClient.getSessionTimeout();
+        if (purpose == Purpose.LEASES && given != ttl.toMillis()) {
+            end(
+                    Ending.OTHER_TIMEOUT,
+                    "its ttl is the ZooKeeper session timeout, and for " + ttl.toMillis() + " ms asked "
+                            + ensemble.name() + " gives " + given + " ms. Use a ttl of "
+                            + given + " ms, or change minSessionTimeout and maxSessionTimeout at the servers");
+        } else if ((ensemble.connector().isOwn() || base.isKnown()) && state.connect()) {
+            user.connected();
+        }
+    }
+
+    /** Somebody begins to use the session. */
+    public void wake() {
+        nextRound.at(context.time().nanoTime() + pauseNanos());
+    }
+
+    /** On the client's timer: probes the session, lets its user tend what is theirs, and comes again. */
+    private void round() {
+        if (isEnded()) {
+            return;
+        }
+        long now = context.time().nanoTime();
+        try {
+            boolean own = ensemble.connector().isOwn();
+            if (isReachable() && (state.now() == State.CONNECTED || !own)) {
+                probe(now);
+            } else if (own && isOverdue(now)) {
+                // It has expired by all likelihood, but if no server lets this client in (say, because they have lost
+                // their data and wait for one that is not ahead of them), nobody will ever say so.
+                end(Ending.EXPIRED, "no server was reachable for as long as its timeout");
+                return;
+            }
+            user.tend(now);
+        } finally {
+            boolean idle = state.now() == State.CONNECTED && user.isIdle();
+            nextRound.at(now + (idle ? Math.max(pauseNanos(), ttl.toNanos() / 6) : pauseNanos()));
+        }
+    }
+
+    private long pauseNanos() {
+        return ensemble.tick().toNanos() / 5;
+    }
+
+    private boolean isOverdue(long now) {
+        return !isReachable()
+                && state.isSuspendedSince(now - ttl.plus(ensemble.tick()).toNanos());
+    }
+
+    /** A cheap read, see {@link SessionBase}. */
+    private void probe(long now) {
+        // State events reach every watcher, and this watch never fires for anything else. A client of ours has the hub
+        // anyway.
+        boolean heard = listening || ensemble.connector().isOwn();
+        requests().exists(ensemble.emptyPath(), heard ? null : hub).whenComplete((nothing, failure) -> {
+            if (failure == null || Answers.code(failure) == Code.NONODE) {
+                listening = true;
+                base.probed(now, context.time().nanoTime());
+            } else {
+                noteFailure(failure);
+            }
+        });
+        if (!base.isKnown() && !ensemble.connector().isOwn()) {
+            // A client that was connected before we knew it: nothing counts until a write has proven some probe.
+            prove().whenComplete((nothing, failure) -> {
+                if (failure == null && base.isKnown()) {
+                    connected();
+                }
+            });
+        }
+    }
+
+    /** Closing waits for a server to answer, so on a thread of its own. The nodes of the session go with it. */
+    private void closeClient() {
+        ZooKeeper closing = client().orElse(null);
+        if (closing == null || !ensemble.connector().isOwn()) {
+            return;
+        }
+        Thread thread = new Thread(
+                () -> {
+                    try {
+                        closing.close();
+                    } catch (InterruptedException e) {
+                        LOG.log(Level.DEBUG, "Interrupted while closing a session", e);
+                    }
+                },
+                "holdfast-" + context.clientName() + "-zookeeper-close");
+        thread.setDaemon(true);
+        try {
+            thread.start();
+        } catch (RuntimeException | Error e) {
+            LOG.log(Level.WARNING, () -> "Cannot close a session of " + ensemble.name() + "; trying again", e);
+            context.timer().at(context.time().nanoTime() + pauseNanos(), this::closeClient);
+        }
+    }
+}

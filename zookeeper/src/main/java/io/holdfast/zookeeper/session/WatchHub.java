@@ -1,0 +1,65 @@
+package io.holdfast.zookeeper.session;
+
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentMap;
+import java.util.function.Consumer;
+import org.apache.zookeeper.WatchedEvent;
+import org.apache.zookeeper.Watcher;
+import org.apache.zookeeper.Watcher.Event.EventType;
+import org.apache.zookeeper.Watcher.Event.KeeperState;
+
+/**
+ * Brings the watch events of one session to those who wait for them.
+ *
+ * <p>One watcher object for everything: ZooKeeper's client keeps one watch per path and watcher, so those who give up
+ * waiting again and again on one long-held lock leave a single watch, not one each. Thread-safe.
+ */
+public final class WatchHub implements Watcher {
+
+    /** Waits for changes of nodes. */
+    @FunctionalInterface
+    public interface Listener {
+
+        /** On ZooKeeper's event thread. Each registration hears of one change. */
+        void changed(String path, EventType change);
+    }
+
+    private final ConcurrentMap<String, Set<Listener>> waiting = new ConcurrentHashMap<>();
+    private final Consumer<KeeperState> states;
+
+    /** @param states hears of the session's state, which reaches every watcher */
+    WatchHub(Consumer<KeeperState> states) {
+        this.states = states;
+    }
+
+    public void register(String path, Listener listener) {
+        waiting.compute(path, (key, listeners) -> {
+            Set<Listener> more = listeners == null ? ConcurrentHashMap.newKeySet() : listeners;
+            more.add(listener);
+            return more;
+        });
+    }
+
+    public void unregister(String path, Listener listener) {
+        waiting.computeIfPresent(path, (key, listeners) -> {
+            listeners.remove(listener);
+            return listeners.isEmpty() ? null : listeners;
+        });
+    }
+
+    @Override
+    public void process(WatchedEvent event) {
+        if (event.getType() == EventType.None) {
+            // A failed SASL login is followed by an event without a state.
+            if (event.getState() != null) {
+                states.accept(event.getState());
+            }
+            return;
+        }
+        Set<Listener> listeners = waiting.remove(event.getPath());
+        if (listeners != null) {
+            EachAlone.forEach(listeners, listener -> listener.changed(event.getPath(), event.getType()));
+        }
+    }
+}

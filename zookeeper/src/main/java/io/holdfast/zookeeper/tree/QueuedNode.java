@@ -1,0 +1,67 @@
+package io.holdfast.zookeeper.tree;
+
+import io.holdfast.Demand;
+import java.util.List;
+import java.util.Optional;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
+
+/**
+ * One node in a lock's queue, ours or foreign.
+ *
+ * @param name without its directory
+ * @param sequence the number ZooKeeper gave it, which wraps around to negative ones after 2^31 tickets
+ * @param demand what it asks for; a foreign node that does not say it shares asks for the lock alone
+ */
+public record QueuedNode(String name, int sequence, Demand demand) {
+
+    /** What stands before the number: ours, Curator's, and kazoo's. The number is read after it, sign and all. */
+    private static final List<String> MARKERS = List.of("lock-", "__WRIT__", "__READ__", "__rlock__", "__lock__");
+
+    private static final List<String> SHARED = List.of("read-lock-", "__READ__", "__rlock__");
+    private static final Pattern PERMITS = Pattern.compile("-(\\d{1,10})of(\\d{1,10})-lock-$");
+    private static final int DIGITS = 10;
+
+    /** Empty for a node without a number: it is in nobody's queue. */
+    static Optional<QueuedNode> parse(String name) {
+        for (String marker : MARKERS) {
+            int at = name.lastIndexOf(marker);
+            if (at >= 0) {
+                int number = at + marker.length();
+                Optional<Integer> sequence = number(name.substring(number));
+                if (sequence.isPresent()) {
+                    return Optional.of(new QueuedNode(name, sequence.get(), demand(name.substring(0, number))));
+                }
+            }
+        }
+        return number(name.substring(Math.max(0, name.length() - DIGITS)))
+                .filter(sequence -> name.length() >= DIGITS)
+                .map(sequence -> new QueuedNode(name, sequence, Demand.exclusive()));
+    }
+
+    private static Optional<Integer> number(String text) {
+        if (text.length() < DIGITS) {
+            return Optional.empty();
+        }
+        try {
+            return Optional.of(Integer.valueOf(text));
+        } catch (NumberFormatException e) {
+            return Optional.empty();
+        }
+    }
+
+    private static Demand demand(String kind) {
+        if (SHARED.stream().anyMatch(kind::endsWith)) {
+            return Demand.shared();
+        }
+        Matcher permits = PERMITS.matcher(kind);
+        if (permits.find()) {
+            try {
+                return Demand.permits(Integer.parseInt(permits.group(1)), Integer.parseInt(permits.group(2)));
+            } catch (IllegalArgumentException e) {
+                // Not one we wrote: it counts as exclusive, the safe side.
+            }
+        }
+        return Demand.exclusive();
+    }
+}
