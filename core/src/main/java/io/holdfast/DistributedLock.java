@@ -1,6 +1,5 @@
 package io.holdfast;
 
-import java.util.concurrent.locks.Lock;
 
 /**
  * A named lock that at most one valid lease holds.
@@ -23,10 +22,6 @@ public interface DistributedLock extends Acquirable<Lease> {
     /** Who holds the lock and who waits for it, as the store sees it now. */
     LockView inspect();
 
-    /**
-     * The same lock as a {@link Lock}: re-entrant, owned by a thread. All views of one lock in one client share their
-     * owner. {@code unlock} throws {@link IllegalMonitorStateException} if another thread owns it and
-     * {@link LeaseLostException} if the lease was lost meanwhile; {@code newCondition} is not supported.
-     */
-    Lock asReentrantLock();
+    /** The same lock as a {@link java.util.concurrent.locks.Lock}: re-entrant, owned by a thread. */
+    ReentrantDistributedLock asReentrantLock();
 }

@@ -1,5 +1,7 @@
 package io.holdfast;
 
+import java.util.concurrent.locks.ReadWriteLock;
+
 /**
  * Many readers or one writer, in order of arrival: a waiting writer is not overtaken by later readers.
  *
@@ -15,6 +17,12 @@ public interface DistributedReadWriteLock {
     DistributedLock readLock();
 
     DistributedLock writeLock();
+
+    /**
+     * The same lock as a {@link ReadWriteLock}: re-entrant, owned by threads. Read inside write counts as locking again; write
+     * inside read throws {@link IllegalStateException}.
+     */
+    ReadWriteLock asReentrantReadWriteLock();
 
     /**
      * Turns a write lease into a read lease with no moment in between at which another writer could get in. The write

@@ -1,6 +1,7 @@
 package io.holdfast;
 
 import java.time.Duration;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
@@ -9,7 +10,7 @@ import java.util.function.LongConsumer;
 /**
  * One leader among many candidates: whoever holds the lock of that name.
  *
- * <p>Thread-safe. Leadership ends by {@link #resign}, or on its own at the lease's local deadline, store reachable or
+ * <p>Thread-safe. However many campaign through one election, it is one candidate. Leadership ends by {@link #resign}, or on its own at the lease's local deadline, store reachable or
  * not; after that, campaign again. The epoch is the lease's token: larger for every later leader.
  */
 public interface Election extends AutoCloseable {
@@ -35,19 +36,42 @@ public interface Election extends AutoCloseable {
     /** Who leads and who campaigns, as the store sees it now. */
     LockView inspect();
 
+    /** The lease of the leadership while leading; releasing it resigns. */
+    Optional<Lease> leadership();
+
+    /** Who leads, as the store sees it now: for those who do not campaign themselves. */
+    Optional<LockView.Holder> leader();
+
+    /**
+     * Campaigns, runs the work as leader, resigns and returns when the work is done. If the leadership is lost meanwhile, the
+     * working thread is interrupted, and when the work has ended, whatever it returned or threw, campaigns again.
+     *
+     * <pre>{@code
+     * election.lead(lease -> {
+     *     while (!Thread.currentThread().isInterrupted()) {
+     *         assignNextPartition(lease.token());
+     *     }
+     * });
+     * }</pre>
+     *
+     * @throws X what the work throws while leading
+     */
+    <X extends Exception> void lead(LeaseWork<? super Lease, X> work) throws InterruptedException, X;
+
     /** Ends the leadership if there is one. Does not call {@link #onDeposed}. */
     void resign();
 
     /**
-     * Calls back with the epoch each time this candidate is elected, unless that leadership has ended by then. It may end, and
-     * {@link #onDeposed} say so, while the callback runs.
+     * Calls back with the epoch each time this candidate is elected, unless that leadership has ended by then. Callbacks of one
+     * election run one after the other, and each leadership that was told ends once: by {@link #onDeposed}, by resigning or by
+     * closing.
      */
     void onElected(LongConsumer callback);
 
     /** Calls back each time this candidate loses its leadership without resigning. */
     void onDeposed(Consumer<Loss> callback);
 
-    /** Withdraws every pending candidacy of {@link #campaignAsync} and resigns. */
+    /** Ends every pending campaign, waiting threads included, with a {@link java.util.concurrent.CancellationException}, and resigns. */
     @Override
     void close();
 }

@@ -1,6 +1,8 @@
 package io.holdfast;
 
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 
 /**
@@ -26,11 +28,31 @@ public interface Hold extends AutoCloseable {
      */
     void onLost(Consumer<Loss> callback);
 
+    /** As {@link #onLost(Consumer)}, on that executor. */
+    default void onLost(Consumer<Loss> callback, Executor executor) {
+        onLost(loss -> executor.execute(() -> callback.accept(loss)));
+    }
+
+    /**
+     * Makes this valid for at least {@code atLeast} from now, and returns for how long it is. Never shortens it. Of several
+     * locks: all of them, or the exception names the first that could not be extended; those before it are.
+     *
+     * @throws LeaseLostException if it is lost already
+     * @throws UnknownOutcomeException if the store did not answer; the lease is then valid as long as before
+     */
+    Duration extend(Duration atLeast);
+
     /**
      * Gives the lock back. Further calls return the first one's result, or PENDING while that is under way. Does not
      * react to interrupts.
      */
     ReleaseResult release();
+
+    /**
+     * {@link #release} without waiting for the store, for threads that must not block. This is not valid any more when the call
+     * returns; the future tells how the store answered.
+     */
+    CompletableFuture<ReleaseResult> releaseAsync();
 
     /** {@link #release}; keeps the interrupt flag. */
     @Override

@@ -64,6 +64,9 @@ public interface Holdfast extends AutoCloseable {
     /** The locks the store knows whose names start with {@code prefix}, in order of name. */
     List<LockView> locks(String prefix);
 
+    /** What this client has done so far, and is at now. */
+    LockStatistics statistics();
+
     /**
      * Connects if need be and asks the server once, within that time.
      *

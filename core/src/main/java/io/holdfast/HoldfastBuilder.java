@@ -4,6 +4,7 @@ import io.holdfast.internal.Client;
 import io.holdfast.internal.Settings;
 import io.holdfast.internal.Stores;
 import io.holdfast.spi.DurationText;
+import io.holdfast.spi.LockObserver;
 import io.holdfast.spi.StoreFactory;
 import io.holdfast.spi.TimeSource;
 import java.time.Duration;
@@ -23,6 +24,7 @@ import org.jspecify.annotations.Nullable;
 public final class HoldfastBuilder {
 
     private final List<LockListener> listeners = new ArrayList<>();
+    private final List<LockObserver> observers = new ArrayList<>();
     private @Nullable StoreFactory store;
     private @Nullable String uri;
     private @Nullable String name;
@@ -68,10 +70,16 @@ public final class HoldfastBuilder {
         return this;
     }
 
+    /** Sees what the client does on the very threads that do it: for metrics and traces. */
+    public HoldfastBuilder observer(LockObserver observer) {
+        observers.add(Objects.requireNonNull(observer, "observer"));
+        return this;
+    }
+
     /**
-     * Where asynchronous acquisitions, callbacks and listeners run; by default virtual threads, or a few daemons before
-     * Java 21. It must not run tasks on the calling thread: callbacks would hold up the engine. What it rejects
-     * runs on the client's own threads.
+     * Where listeners and callbacks of losses run; by default virtual threads, or a few daemons before Java 21. Nothing of the
+     * engine runs there or waits for it, and what it rejects runs on the client's own threads. Futures complete on those too,
+     * since threads of this executor may wait for them: use {@code thenApplyAsync} and its like to go on elsewhere.
      */
     public HoldfastBuilder executor(Executor newExecutor) {
         this.executor = Objects.requireNonNull(newExecutor, "executor");
@@ -121,6 +129,7 @@ public final class HoldfastBuilder {
                 name != null ? name : Settings.defaultClientName(),
                 defaults,
                 List.copyOf(listeners),
+                List.copyOf(observers),
                 Optional.ofNullable(executor),
                 requestTimeout,
                 closeTimeout,

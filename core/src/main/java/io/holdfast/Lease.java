@@ -1,7 +1,5 @@
 package io.holdfast;
 
-import java.time.Duration;
-
 /**
  * One acquisition of a lock, held until released, lost or expired.
  *
@@ -24,12 +22,4 @@ public interface Lease extends Hold {
      * {@link #token} is this times 1,024 plus a local number.
      */
     long storeToken();
-
-    /**
-     * Makes the lease valid for at least {@code atLeast} from now, and returns for how long it is. Never shortens it.
-     *
-     * @throws LeaseLostException if it is lost already
-     * @throws UnknownOutcomeException if the store did not answer; the lease is then valid as long as before
-     */
-    Duration extend(Duration atLeast);
 }

@@ -65,7 +65,8 @@ public final class LockOptions {
 
     /**
      * The lock stays taken at least this long after it was granted, even if it is released sooner: a job that ends
-     * early must not run again on a host whose clock is behind. At most the ttl.
+     * early must not run again on a host whose clock is behind. May be longer than the ttl: only a job that has ended lingers, one
+     * whose process dies is over after its ttl.
      */
     public LockOptions withMinHold(Duration newMinHold) {
         return new LockOptions(ttl, renewal, waiting, fairness, positive(newMinHold, "minHold"), maxHold);

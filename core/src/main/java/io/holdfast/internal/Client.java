@@ -8,6 +8,7 @@ import io.holdfast.Election;
 import io.holdfast.Holdfast;
 import io.holdfast.LockAdministration;
 import io.holdfast.LockOptions;
+import io.holdfast.LockStatistics;
 import io.holdfast.LockView;
 import io.holdfast.MultiLock;
 import io.holdfast.internal.acquire.Acquisitions;
@@ -20,8 +21,10 @@ import io.holdfast.internal.lock.ElectionHandle;
 import io.holdfast.internal.lock.LockHandle;
 import io.holdfast.internal.lock.MultiLockHandle;
 import io.holdfast.internal.lock.ReadWriteHandle;
+import io.holdfast.internal.lock.ReentrantOwners;
 import io.holdfast.internal.lock.SemaphoreHandle;
 import io.holdfast.internal.lock.StoreAdministration;
+import io.holdfast.internal.telemetry.Telemetry;
 import io.holdfast.internal.ticket.Cleanup;
 import io.holdfast.internal.ticket.HandoffLimits;
 import io.holdfast.internal.ticket.Keeper;
@@ -29,7 +32,6 @@ import io.holdfast.internal.ticket.StoreRequests;
 import io.holdfast.internal.ticket.Tickets;
 import io.holdfast.internal.work.Callbacks;
 import io.holdfast.internal.work.ClientThreads;
-import io.holdfast.internal.work.Events;
 import io.holdfast.internal.work.Lifecycle;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.LockStore;
@@ -63,27 +65,32 @@ public final class Client implements Holdfast {
     private final Cleanup cleanup;
     private final Keeper keeper;
     private final Callbacks callbacks;
+    private final Telemetry telemetry;
     private final Acquisitions acquisitions;
     private final LockSites sites;
+    private final ReentrantOwners owners = new ReentrantOwners();
 
     public Client(Settings settings) {
         this.settings = settings;
         this.lifecycle = new Lifecycle(settings.clientName());
         TimeSource time = settings.time();
-        OwnerId.Source owners = new OwnerId.Source();
+        OwnerId.Source ownerIds = new OwnerId.Source();
         this.threads = new ClientThreads(settings.clientName(), time);
-        LockStore store = open(owners.client());
-        this.requests = new StoreRequests(store, time, settings.requestTimeout(), lifecycle);
+        this.callbacks = new Callbacks(settings.executor(), threads.callbacks(), threads.lossCallbacks(), lifecycle);
+        this.telemetry = new Telemetry(settings.observers(), settings.listeners(), callbacks);
+        LockStore store = open(ownerIds.client());
+        this.requests = new StoreRequests(store, time, settings.requestTimeout(), lifecycle, telemetry);
         Validity validity = new Validity(time, store.traits().minMargin());
         LeakWatch leaks = new LeakWatch();
         this.cleanup = new Cleanup(requests, time, threads.timer(), threads.servers());
-        this.keeper = new Keeper(requests, time, threads.timer(), threads.servers(), leaks::report);
-        Tickets tickets = new Tickets(owners, settings.clientName(), Settings.host(), time, validity, keeper, cleanup);
-        this.callbacks = new Callbacks(settings.executor(), threads.callbacks(), threads.lossCallbacks(), lifecycle);
-        Events events = new Events(settings.listeners(), callbacks);
+        this.keeper = new Keeper(requests, time, threads.timer(), threads.servers(), () -> {
+            owners.forgetDeadThreads();
+            leaks.report();
+        });
+        Tickets tickets = new Tickets(ownerIds, settings.clientName(), Settings.host(), time, validity, keeper, cleanup);
         HandoffLimits handoff = new HandoffLimits(settings.maxHandoffs(), settings.maxHandoffTime());
-        Leases leases = new Leases(time, requests, validity, handoff, events, callbacks, leaks);
-        LongWaits longWaits = new LongWaits(settings.clientName(), settings.longWait(), cleanup);
+        Leases leases = new Leases(time, requests, validity, handoff, callbacks, threads.tasks(), leaks);
+        LongWaits longWaits = new LongWaits(settings.clientName(), settings.longWait(), cleanup, time);
         this.acquisitions = new Acquisitions(
                 time,
                 threads.timer(),
@@ -91,7 +98,7 @@ public final class Client implements Holdfast {
                 requests,
                 tickets,
                 leases,
-                events,
+                telemetry,
                 callbacks,
                 threads.tasks(),
                 longWaits);
@@ -178,7 +185,7 @@ public final class Client implements Holdfast {
 
     private LockHandle handle(String name, Demand demand, LockOptions options) {
         lifecycle.requireOpen(name);
-        return new LockHandle(acquisitions, requests, LockTerms.of(name, demand, options, requests.traits(), sites));
+        return new LockHandle(acquisitions, requests, owners, LockTerms.of(name, demand, options, requests.traits(), sites));
     }
 
     @Override
@@ -192,6 +199,11 @@ public final class Client implements Holdfast {
         } while (next.isPresent());
         all.sort(Comparator.comparing(LockView::name));
         return List.copyOf(all);
+    }
+
+    @Override
+    public LockStatistics statistics() {
+        return telemetry.statistics();
     }
 
     @Override
@@ -215,7 +227,7 @@ public final class Client implements Holdfast {
             acquisitions.wakeAll();
             interrupted |= awaitUntil(deadline, () -> {
                 keeper.closeAll();
-                return acquisitions.nobodyWaits() && lifecycle.isIdle() && keeper.isEmpty() && cleanup.isIdle();
+                return isQuiet();
             });
             lifecycle.finishClosing();
             // Who began before that hands its outcome to the executors: they must still be there. See Callbacks.
@@ -227,6 +239,15 @@ public final class Client implements Holdfast {
                 Thread.currentThread().interrupt();
             }
         }
+    }
+
+    /** In this order: an acquisition under way may still be kept, and a release under way may still need clean-up. */
+    private boolean isQuiet() {
+        return acquisitions.nobodyWaits()
+                && lifecycle.isIdle()
+                && keeper.isEmpty()
+                && lifecycle.isIdle()
+                && cleanup.isIdle();
     }
 
     /** Returns whether the thread was interrupted meanwhile. */

@@ -2,6 +2,7 @@ package io.holdfast.internal;
 
 import io.holdfast.LockListener;
 import io.holdfast.LockOptions;
+import io.holdfast.spi.LockObserver;
 import io.holdfast.spi.StoreFactory;
 import io.holdfast.spi.TimeSource;
 import java.io.IOException;
@@ -20,6 +21,7 @@ public record Settings(
         String clientName,
         LockOptions defaults,
         List<LockListener> listeners,
+        List<LockObserver> observers,
         Optional<Executor> executor,
         Duration requestTimeout,
         Duration closeTimeout,

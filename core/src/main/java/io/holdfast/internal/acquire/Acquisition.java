@@ -3,7 +3,6 @@ package io.holdfast.internal.acquire;
 import io.holdfast.ClientClosedException;
 import io.holdfast.Demand;
 import io.holdfast.Fairness;
-import io.holdfast.LockEvent;
 import io.holdfast.LockEvent.Outcome;
 import io.holdfast.LockException;
 import io.holdfast.LossReason;
@@ -12,18 +11,20 @@ import io.holdfast.StoreUnavailableException;
 import io.holdfast.UnsupportedLockException;
 import io.holdfast.internal.lease.HeldLease;
 import io.holdfast.internal.lease.InsideGate;
+import io.holdfast.internal.telemetry.Telemetry;
 import io.holdfast.internal.ticket.Cleanup.Certainty;
 import io.holdfast.internal.ticket.KeptTicket;
 import io.holdfast.internal.ticket.TicketUser;
 import io.holdfast.internal.ticket.Tickets;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.HintingStore;
+import io.holdfast.spi.LockObserver.Way;
 import io.holdfast.spi.LockStore.Mode;
 import io.holdfast.spi.Refusal;
 import io.holdfast.spi.Ticket;
 import io.holdfast.spi.Tokens;
-import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
+import java.lang.System.Logger;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
@@ -74,7 +75,8 @@ final class Acquisition extends Gate.Entry<KeptTicket> implements TicketUser, In
     private final Patience patience;
     private final Deadline deadline;
     private final long startedNanos;
-    private final Runnable waker;
+    private final Caller caller;
+    private final Telemetry.Story story;
 
     private Stage stage = Stage.AT_GATE;
     private boolean atGate;
@@ -90,14 +92,15 @@ final class Acquisition extends Gate.Entry<KeptTicket> implements TicketUser, In
     private boolean longWaitSaid;
     private @Nullable HeldLease lease;
 
-    Acquisition(Acquisitions shared, LockTerms terms, Patience patience, Deadline deadline, Runnable waker) {
+    Acquisition(Acquisitions shared, LockTerms terms, Patience patience, Deadline deadline, Caller caller) {
         super(terms.demand());
         this.shared = shared;
         this.terms = terms;
         this.patience = patience;
         this.deadline = deadline;
         this.startedNanos = shared.time.nanoTime();
-        this.waker = waker;
+        this.caller = caller;
+        this.story = shared.telemetry.begin(terms.name(), terms.demand());
     }
 
     // What the driver calls.
@@ -111,6 +114,7 @@ final class Acquisition extends Gate.Entry<KeptTicket> implements TicketUser, In
             if (!over && !hasWaited) {
                 hasWaited = true;
                 shared.startWaiting(this);
+                warnOfWaitForItself();
                 if (!shared.lifecycle.isOpen()) {
                     over = step();
                 }
@@ -167,7 +171,7 @@ final class Acquisition extends Gate.Entry<KeptTicket> implements TicketUser, In
         }
         leave();
         stopWaiting();
-        shared.events.publish(() -> new LockEvent.Unsuccessful(terms.name(), outcome, detail, waited()));
+        story.unsuccessful(outcome, detail, waitedNanos());
     }
 
     LockTerms terms() {
@@ -178,7 +182,7 @@ final class Acquisition extends Gate.Entry<KeptTicket> implements TicketUser, In
 
     @Override
     void wake() {
-        waker.run();
+        caller.wake();
     }
 
     @Override
@@ -199,12 +203,12 @@ final class Acquisition extends Gate.Entry<KeptTicket> implements TicketUser, In
 
     @Override
     public void changed() {
-        waker.run();
+        caller.wake();
     }
 
     @Override
     public boolean close() {
-        waker.run();
+        caller.wake();
         return true;
     }
 
@@ -212,6 +216,7 @@ final class Acquisition extends Gate.Entry<KeptTicket> implements TicketUser, In
 
     @Override
     public void leave() {
+        terms.site().heldNoMoreBy(caller);
         if (insideGate) {
             insideGate = false;
             terms.site().gate.leave(this);
@@ -220,6 +225,7 @@ final class Acquisition extends Gate.Entry<KeptTicket> implements TicketUser, In
 
     @Override
     public boolean handOn(KeptTicket ticket) {
+        terms.site().heldNoMoreBy(caller);
         if (insideGate && terms.site().gate.handOver(this, ticket)) {
             insideGate = false;
             return true;
@@ -230,7 +236,7 @@ final class Acquisition extends Gate.Entry<KeptTicket> implements TicketUser, In
     /** A second entry inside where this one was. */
     @Override
     public InsideGate asShared() {
-        Acquisition successor = new Acquisition(shared, terms.withDemand(Demand.shared()), patience, deadline, waker);
+        Acquisition successor = new Acquisition(shared, terms.withDemand(Demand.shared()), patience, deadline, caller);
         successor.stage = Stage.OVER;
         if (insideGate) {
             insideGate = false;
@@ -277,7 +283,7 @@ final class Acquisition extends Gate.Entry<KeptTicket> implements TicketUser, In
     /** Whether it is through the gate. */
     private boolean passGate() {
         if (!atGate) {
-            shared.events.publish(() -> new LockEvent.Requested(terms.name(), terms.demand()));
+            story.started();
         }
         if (!terms.usesGate()) {
             stage = Stage.ASKING;
@@ -318,7 +324,8 @@ final class Acquisition extends Gate.Entry<KeptTicket> implements TicketUser, In
                         terms.name(),
                         terms.demand(),
                         terms.options().ttl(),
-                        terms.options().renewal()),
+                        terms.options().renewal(),
+                        caller.threadName()),
                 this);
         kept = asking;
         // Closing waits for all of it: a grant must not slip between the answer and its lease.
@@ -438,10 +445,10 @@ final class Acquisition extends Gate.Entry<KeptTicket> implements TicketUser, In
     private void complete(KeptTicket granted) {
         kept = null;
         granted.startUse(now());
-        lease = shared.leases.open(granted, this, terms.options());
+        story.acquired(Way.GRANTED, granted.usersToken(), waitedNanos());
+        lease = shared.leases.open(granted, this, terms.options(), caller.threadName(), story);
         stage = Stage.OVER;
-        long token = granted.usersToken();
-        shared.events.publish(() -> new LockEvent.Granted(terms.name(), token, waited()));
+        tellSite();
     }
 
     /** Whether what another thread left at the gate is this one's lease now. */
@@ -456,11 +463,17 @@ final class Acquisition extends Gate.Entry<KeptTicket> implements TicketUser, In
             return false;
         }
         inherited.handOn();
-        lease = shared.leases.open(inherited, this, terms.options());
+        story.acquired(Way.HANDED_OVER, inherited.usersToken(), waitedNanos());
+        lease = shared.leases.open(inherited, this, terms.options(), caller.threadName(), story);
         stage = Stage.OVER;
-        long token = inherited.usersToken();
-        shared.events.publish(() -> new LockEvent.HandedOver(terms.name(), token, waited()));
+        tellSite();
         return true;
+    }
+
+    private void tellSite() {
+        if (caller.isThread() && demand instanceof Demand.Exclusive) {
+            terms.site().heldBy(caller);
+        }
     }
 
     private void giveBackInherited() {
@@ -520,7 +533,7 @@ final class Acquisition extends Gate.Entry<KeptTicket> implements TicketUser, In
 
     private void hint() {
         hinted = true;
-        waker.run();
+        caller.wake();
     }
 
     /** The store is away. Those who have waited go on waiting for a while; everybody else is told. */
@@ -592,7 +605,19 @@ final class Acquisition extends Gate.Entry<KeptTicket> implements TicketUser, In
     private void warnOfLongWait() {
         if (hasWaited && !longWaitSaid && now() - longWaitNanos() >= 0) {
             longWaitSaid = true;
-            shared.longWaits.warn(terms.name(), waited());
+            shared.longWaits.warn(terms.name(), Duration.ofNanos(waitedNanos()), shared::waitersFor);
+        }
+    }
+
+    /** Not an error: another thread may release that lease. But most often a re-entrant lock was meant. */
+    private void warnOfWaitForItself() {
+        if (caller.isSameThread(terms.site().exclusiveHolder())) {
+            LOG.log(
+                    Level.WARNING,
+                    "Thread {0} waits for lock ''{1}'', which it holds itself: it waits for ever unless another thread"
+                            + " releases that lease. Use asReentrantLock() where a thread may lock again",
+                    caller.threadName(),
+                    terms.name());
         }
     }
 
@@ -600,8 +625,8 @@ final class Acquisition extends Gate.Entry<KeptTicket> implements TicketUser, In
         return startedNanos + shared.longWaits.tooLongNanos();
     }
 
-    private Duration waited() {
-        return Duration.ofNanos(now() - startedNanos);
+    private long waitedNanos() {
+        return now() - startedNanos;
     }
 
     private long now() {

@@ -1,10 +1,10 @@
 package io.holdfast.internal.acquire;
 
 import io.holdfast.internal.lease.Leases;
+import io.holdfast.internal.telemetry.Telemetry;
 import io.holdfast.internal.ticket.StoreRequests;
 import io.holdfast.internal.ticket.Tickets;
 import io.holdfast.internal.work.Callbacks;
-import io.holdfast.internal.work.Events;
 import io.holdfast.internal.work.Lifecycle;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.StoreContext.Timer;
@@ -23,7 +23,7 @@ public final class Acquisitions {
     final StoreRequests requests;
     final Tickets tickets;
     final Leases leases;
-    final Events events;
+    final Telemetry telemetry;
     final Callbacks callbacks;
     /** Where steps of asynchronous acquisitions run. */
     final Executor tasks;
@@ -39,7 +39,7 @@ public final class Acquisitions {
             StoreRequests requests,
             Tickets tickets,
             Leases leases,
-            Events events,
+            Telemetry telemetry,
             Callbacks callbacks,
             Executor tasks,
             LongWaits longWaits) {
@@ -49,7 +49,7 @@ public final class Acquisitions {
         this.requests = requests;
         this.tickets = tickets;
         this.leases = leases;
-        this.events = events;
+        this.telemetry = telemetry;
         this.callbacks = callbacks;
         this.tasks = tasks;
         this.longWaits = longWaits;
@@ -70,12 +70,23 @@ public final class Acquisitions {
         return Deadline.after(time, wait);
     }
 
+    public Timer timer() {
+        return timer;
+    }
+
     void startWaiting(Acquisition acquisition) {
         waiting.add(acquisition);
     }
 
     void stopWaiting(Acquisition acquisition) {
         waiting.remove(acquisition);
+    }
+
+    /** How many of this client's threads and futures wait for that lock. */
+    long waitersFor(String lockName) {
+        return waiting.stream()
+                .filter(acquisition -> acquisition.terms().name().equals(lockName))
+                .count();
     }
 
     /** The client closes: those who wait find out. */

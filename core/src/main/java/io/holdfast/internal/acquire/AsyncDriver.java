@@ -35,7 +35,7 @@ public final class AsyncDriver<T> extends CompletableFuture<T> implements Runnab
             Function<@Nullable HeldLease, T> form) {
         this.shared = acquisitions;
         this.form = form;
-        this.acquisition = new Acquisition(acquisitions, terms, patience, deadline, this::wake);
+        this.acquisition = new Acquisition(acquisitions, terms, patience, deadline, Caller.future(this::wake));
     }
 
     public static <T> CompletableFuture<T> acquire(

@@ -71,13 +71,6 @@ public record LockTerms(String name, Demand demand, LockOptions options, LockSit
                     name,
                     "the " + traits.store() + " store cannot keep a released lock taken, so minHold is not possible");
         }
-        if (minHold.compareTo(options.ttl()) > 0) {
-            throw new UnsupportedLockException(
-                    name,
-                    "minHold " + DurationText.of(minHold) + " is longer than the ttl "
-                            + DurationText.of(options.ttl())
-                            + ", so a holder that dies would free it too soon; use a longer ttl");
-        }
         if (options.maxHold().isPresent() && options.maxHold().get().compareTo(minHold) < 0) {
             throw new UnsupportedLockException(
                     name,

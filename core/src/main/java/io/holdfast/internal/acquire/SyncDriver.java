@@ -3,7 +3,9 @@ package io.holdfast.internal.acquire;
 import io.holdfast.LockEvent.Outcome;
 import io.holdfast.internal.lease.HeldLease;
 import io.holdfast.spi.Deadline;
-import java.util.concurrent.locks.LockSupport;
+import java.util.concurrent.ForkJoinPool;
+import java.util.concurrent.ForkJoinTask;
+import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 
 /** Drives an acquisition on the calling thread, which parks while there is nothing to do. */
@@ -18,13 +20,13 @@ public final class SyncDriver {
         if (Thread.interrupted()) {
             throw new InterruptedException();
         }
-        Acquisition acquisition = start(acquisitions, terms, patience, deadline);
+        Acquisition acquisition = new Acquisition(acquisitions, terms, patience, deadline, Caller.thisThread());
         while (!acquisition.advance()) {
             if (Thread.interrupted()) {
                 acquisition.abandon(Outcome.INTERRUPTED, "the waiting thread was interrupted");
                 throw new InterruptedException("interrupted while waiting for lock '" + terms.name() + "'");
             }
-            acquisitions.time.parkUntil(acquisition, acquisition.wakeAtNanos());
+            park(acquisitions, acquisition);
         }
         return acquisition.takeLease();
     }
@@ -32,11 +34,11 @@ public final class SyncDriver {
     /** As {@link #acquire}, but interrupts only show in the flag afterwards. */
     public static @Nullable HeldLease acquireUninterruptibly(
             Acquisitions acquisitions, LockTerms terms, Patience patience, Deadline deadline) {
-        Acquisition acquisition = start(acquisitions, terms, patience, deadline);
+        Acquisition acquisition = new Acquisition(acquisitions, terms, patience, deadline, Caller.thisThread());
         boolean interrupted = false;
         try {
             while (!acquisition.advance()) {
-                acquisitions.time.parkUntil(acquisition, acquisition.wakeAtNanos());
+                park(acquisitions, acquisition);
                 interrupted |= Thread.interrupted();
             }
             return acquisition.takeLease();
@@ -47,8 +49,34 @@ public final class SyncDriver {
         }
     }
 
-    private static Acquisition start(Acquisitions acquisitions, LockTerms terms, Patience patience, Deadline deadline) {
-        Thread thread = Thread.currentThread();
-        return new Acquisition(acquisitions, terms, patience, deadline, () -> LockSupport.unpark(thread));
+    /** On a pool of the fork-join kind, such as that of callbacks, another thread makes up for this one meanwhile. */
+    private static void park(Acquisitions acquisitions, Acquisition acquisition) {
+        if (!ForkJoinTask.inForkJoinPool()) {
+            acquisitions.time.parkUntil(acquisition, acquisition.wakeAtNanos());
+            return;
+        }
+        try {
+            ForkJoinPool.managedBlock(new ForkJoinPool.ManagedBlocker() {
+                @Override
+                public boolean block() {
+                    acquisitions.time.parkUntil(acquisition, acquisition.wakeAtNanos());
+                    return true;
+                }
+
+                @Override
+                public boolean isReleasable() {
+                    return false;
+                }
+            });
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt(); // the loop around this looks at the flag
+        } catch (RejectedExecutionException e) {
+            acquisition.abandon(Outcome.FAILED, "too many callbacks wait for locks");
+            throw new IllegalStateException(
+                    "Too many callbacks of this client wait for locks at once, so lock '"
+                            + acquisition.terms().name()
+                            + "' cannot be waited for here: use acquireAsync(), or an executor with more threads.",
+                    e);
+        }
     }
 }

@@ -5,6 +5,7 @@ import io.holdfast.Loss;
 import io.holdfast.ReleaseResult;
 import java.time.Duration;
 import java.util.Objects;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
 
 /** The lease in the user's hands. Nothing in the engine refers to it strongly, so that a forgotten one is noticed. */
@@ -67,6 +68,11 @@ public final class HeldLease implements Lease {
     @Override
     public void onLost(Consumer<Loss> callback) {
         life.onLost(Objects.requireNonNull(callback, "callback"));
+    }
+
+    @Override
+    public CompletableFuture<ReleaseResult> releaseAsync() {
+        return life.releaseAsync();
     }
 
     @Override

@@ -33,7 +33,7 @@ public final class LeakWatch {
                                 + " try-with-resources",
                         life.name(),
                         Long.toString(life.token()),
-                        life.ticket().origin().thread());
+                        life.thread());
             }
         }
     }

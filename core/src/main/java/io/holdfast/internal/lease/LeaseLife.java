@@ -1,7 +1,6 @@
 package io.holdfast.internal.lease;
 
 import io.holdfast.LeaseLostException;
-import io.holdfast.LockEvent;
 import io.holdfast.LockException;
 import io.holdfast.LockOptions;
 import io.holdfast.Loss;
@@ -9,8 +8,8 @@ import io.holdfast.LossReason;
 import io.holdfast.ReleaseResult;
 import io.holdfast.Renewal;
 import io.holdfast.StoreUnavailableException;
-import io.holdfast.UnknownOutcomeException;
 import io.holdfast.UnsupportedLockException;
+import io.holdfast.internal.telemetry.Telemetry;
 import io.holdfast.internal.ticket.KeptTicket;
 import io.holdfast.internal.ticket.StoreRequests;
 import io.holdfast.internal.ticket.TicketUser;
@@ -23,6 +22,8 @@ import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -58,6 +59,8 @@ public final class LeaseLife implements TicketUser {
     private final Ticket ticket;
     private final InsideGate inside;
     private final LockOptions options;
+    private final String thread;
+    private final Telemetry.Story story;
     private final long token;
     private final long grantedNanos;
     private final LeaseState state = new LeaseState();
@@ -67,12 +70,14 @@ public final class LeaseLife implements TicketUser {
     /** Told by the garbage collector if the user's handle vanished without a release. */
     private @Nullable WeakReference<HeldLease> handle;
 
-    LeaseLife(Leases leases, KeptTicket kept, InsideGate inside, LockOptions options) {
+    LeaseLife(Leases leases, KeptTicket kept, InsideGate inside, LockOptions options, String thread, Telemetry.Story story) {
         this.leases = leases;
         this.kept = kept;
         this.ticket = kept.ticket();
         this.inside = inside;
         this.options = options;
+        this.thread = thread;
+        this.story = story;
         this.token = kept.usersToken();
         this.grantedNanos = now();
     }
@@ -107,6 +112,11 @@ public final class LeaseLife implements TicketUser {
 
     public long token() {
         return token;
+    }
+
+    /** Which thread asked for it: after a handoff another than the one the store knows. */
+    String thread() {
+        return thread;
     }
 
     long storeToken() {
@@ -159,9 +169,7 @@ public final class LeaseLife implements TicketUser {
         }
         try {
             kept.extend(leases.validity().ttlFor(atLeast), leases.requests());
-        } catch (StoreUnavailableException e) {
-            throw e.whileHeld(left());
-        } catch (UnknownOutcomeException e) {
+        } catch (LockException e) {
             throw e.whileHeld(left());
         }
         requireValid();
@@ -177,13 +185,67 @@ public final class LeaseLife implements TicketUser {
         if (isHeld()) {
             ticket.isValid(); // a passed deadline ends the ticket, and with it this lease
         }
+        return state.beginRelease() ? finishRelease() : state.result();
+    }
+
+    private ReleaseResult finishRelease() {
+        forgetHandle();
+        ReleaseResult result =
+                handOn() ? ReleaseResult.RELEASED : leases.requests().underWay(() -> giveBack(linger()));
+        story.released(token, result, held().toNanos());
+        return result;
+    }
+
+    public boolean isLost() {
+        return state.get() == LeaseState.State.LOST;
+    }
+
+    /** Ends the lease here and now; the store is asked on a thread of the client's own. */
+    CompletableFuture<ReleaseResult> releaseAsync() {
+        endIfTooLong();
+        if (isHeld()) {
+            ticket.isValid();
+        }
+        if (!state.beginRelease()) {
+            return CompletableFuture.completedFuture(state.result());
+        }
+        CompletableFuture<ReleaseResult> outcome = new CompletableFuture<>();
+        leases.requests().beginUnderWay();
+        Runnable release = () -> {
+            try {
+                ReleaseResult result = finishRelease();
+                leases.callbacks().complete(outcome::complete, result);
+            } catch (RuntimeException | Error e) {
+                leases.callbacks().complete(outcome::completeExceptionally, e);
+            } finally {
+                leases.requests().finishUnderWay();
+            }
+        };
+        try {
+            leases.tasks().execute(release);
+        } catch (RejectedExecutionException closed) {
+            release.run();
+        }
+        return outcome;
+    }
+
+    /** As {@link #release}, but gives it back in the background and does not tell how that went. */
+    private ReleaseResult releaseInBackground(Duration linger) {
+        endIfTooLong();
+        if (isHeld()) {
+            ticket.isValid();
+        }
         if (!state.beginRelease()) {
             return state.result();
         }
         forgetHandle();
-        ReleaseResult result =
-                handOn() ? ReleaseResult.RELEASED : leases.requests().underWay(() -> giveBack(linger()));
-        leases.events().publish(() -> new LockEvent.Released(name(), token, result, held()));
+        ReleaseResult result = handOn() ? ReleaseResult.RELEASED : ReleaseResult.PENDING;
+        if (result == ReleaseResult.PENDING) {
+            kept.endInBackground(linger);
+            state.finishRelease(result);
+            inside.leave();
+        }
+        story.released(token, result, held().toNanos());
         return result;
     }
 
@@ -191,8 +253,14 @@ public final class LeaseLife implements TicketUser {
     public void releaseUndelivered() {
         if (state.beginRelease()) {
             forgetHandle();
-            leases.requests().underWay(() -> giveBack(Duration.ZERO));
+            ReleaseResult result = leases.requests().underWay(() -> giveBack(Duration.ZERO));
+            story.released(token, result, held().toNanos());
         }
+    }
+
+    /** As {@link #releaseUndelivered}, from a thread that must not wait for the store. */
+    public void releaseUndeliveredInBackground() {
+        releaseInBackground(Duration.ZERO);
     }
 
     private boolean handOn() {
@@ -213,7 +281,7 @@ public final class LeaseLife implements TicketUser {
             if (result == ReleaseResult.ALREADY_LOST) {
                 Ticket.Ending ending = ticket.ending()
                         .orElse(new Ticket.Ending(LossReason.GONE, "the store no longer knew it when it was released"));
-                announce(ending.reason(), ending.detail());
+                announce(ending.reason(), ending.detail(), false);
             }
             return result;
         } finally {
@@ -275,13 +343,13 @@ public final class LeaseLife implements TicketUser {
 
     @Override
     public void kept(Duration validFor) {
-        leases.events().publish(() -> new LockEvent.Renewed(name(), token, validFor));
+        story.renewed(token, validFor);
     }
 
     @Override
     public void failing(Duration validFor, LockException cause) {
         if (isValid()) {
-            leases.events().publish(() -> new LockEvent.RenewalFailing(name(), token, validFor, cause));
+            story.renewalFailed(token, validFor, cause);
         }
     }
 
@@ -305,7 +373,7 @@ public final class LeaseLife implements TicketUser {
      */
     private void afterLoss(LossReason reason, String detail, Runnable giveBack) {
         forgetHandle();
-        announce(reason, detail);
+        announce(reason, detail, true);
         giveBack.run();
         inside.leave();
     }
@@ -315,8 +383,8 @@ public final class LeaseLife implements TicketUser {
     /** Goes on as a lease of another kind on the same ticket. If that fails before the store was changed, this goes on. */
     public HeldLease downgrade(DowngradingStore store) {
         requireValid();
-        if (!state.beginRelease()) {
-            throw new LeaseLostException(name(), token, "it has been released");
+        if (!state.beginDowngrade()) {
+            throw new LeaseLostException(name(), token, whyNotValid());
         }
         try {
             leases.requests().downgrade(ticket, store);
@@ -340,17 +408,22 @@ public final class LeaseLife implements TicketUser {
             goOn();
             throw new LeaseLostException(name(), token, whyNotValid());
         }
-        HeldLease successor = leases.open(kept, inside.asShared(), options);
+        HeldLease successor = leases.open(
+                kept, inside.asShared(), options, thread, story.successor(ticket.demand(), token));
+        story.succeeded();
         state.finishRelease(ReleaseResult.RELEASED);
         forgetHandle();
         return successor.delivered();
     }
 
-    /** The downgrade was not done: held as before, unless the ticket ended meanwhile. */
+    /** The downgrade was not done: held as before, unless it was released or the ticket ended meanwhile. */
     private void goOn() {
-        state.cancelRelease();
-        changed();
-        endIfTooLong();
+        if (state.goOn()) {
+            changed();
+            endIfTooLong();
+        } else {
+            finishRelease();
+        }
     }
 
     /** How long the lock must stay taken from now on to have been held for its shortest time. */
@@ -370,10 +443,18 @@ public final class LeaseLife implements TicketUser {
         return Duration.ofNanos(Math.max(0, longestNanos(ticket.endNanos()) - now()));
     }
 
-    private void announce(LossReason reason, String detail) {
+    private void announce(LossReason reason, String detail, boolean endedByThis) {
         Loss loss = new Loss(name(), token, reason, detail);
+        LOG.log(
+                reason == LossReason.CLOSED ? Level.WARNING : Level.ERROR,
+                "The lease on lock ''{0}'' with token {1} at {2} is lost: {3}. Its work must stop: others may hold the lock by"
+                        + " now; onLost() and isValid() tell it so",
+                name(),
+                Long.toString(token),
+                leases.requests().traits().store(),
+                detail);
         notice.announce(loss, leases.callbacks()::tellLoss);
-        leases.events().publish(() -> new LockEvent.Lost(name(), token, loss));
+        story.lost(loss, held().toNanos(), endedByThis);
     }
 
     private void forgetHandle() {

@@ -1,13 +1,14 @@
 package io.holdfast.internal.lease;
 
 import io.holdfast.LockOptions;
+import io.holdfast.internal.telemetry.Telemetry;
 import io.holdfast.internal.ticket.HandoffLimits;
 import io.holdfast.internal.ticket.KeptTicket;
 import io.holdfast.internal.ticket.StoreRequests;
 import io.holdfast.internal.work.Callbacks;
-import io.holdfast.internal.work.Events;
 import io.holdfast.spi.TimeSource;
 import io.holdfast.spi.Validity;
+import java.util.concurrent.Executor;
 
 /**
  * Makes the leases of one client, and has what they use. Thread-safe.
@@ -16,8 +17,8 @@ import io.holdfast.spi.Validity;
  * @param requests to release, extend and downgrade
  * @param validity how long to ask for
  * @param handoff how often a grant may be handed on
- * @param events where their ends are told
  * @param callbacks where users hear of losses
+ * @param tasks where releases run that nobody waits for
  * @param leaks notices leases that were never closed
  */
 public record Leases(
@@ -25,13 +26,18 @@ public record Leases(
         StoreRequests requests,
         Validity validity,
         HandoffLimits handoff,
-        Events events,
         Callbacks callbacks,
+        Executor tasks,
         LeakWatch leaks) {
 
-    /** A lease on a ticket that is held. If it ended a moment ago, the lease is lost. */
-    public HeldLease open(KeptTicket ticket, InsideGate inside, LockOptions options) {
-        LeaseLife life = new LeaseLife(this, ticket, inside, options);
+    /**
+     * A lease on a ticket that is held. If that ended a moment ago, the lease is lost.
+     *
+     * @param thread which thread of the user's asked for it, for people
+     * @param story where its end is told
+     */
+    public HeldLease open(KeptTicket ticket, InsideGate inside, LockOptions options, String thread, Telemetry.Story story) {
+        LeaseLife life = new LeaseLife(this, ticket, inside, options, thread, story);
         HeldLease lease = life.newHandle();
         life.beginUse();
         return lease;

@@ -8,6 +8,7 @@ import io.holdfast.internal.lease.HeldLease;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 
@@ -31,11 +32,18 @@ final class HeldMultiLease implements MultiLease {
         ReleaseResult worst = ReleaseResult.RELEASED;
         for (int i = leases.size() - 1; i >= 0; i--) {
             ReleaseResult result = leases.get(i).release();
-            if (result == ReleaseResult.ALREADY_LOST || worst == ReleaseResult.RELEASED) {
-                worst = result;
-            }
+            worst = badness(result) > badness(worst) ? result : worst;
         }
         return worst;
+    }
+
+    /** As {@link #releaseUndelivered}, from a thread that must not wait for the store: a canceller's, say. */
+    static void releaseUndeliveredInBackground(List<Lease> leases) {
+        for (int i = leases.size() - 1; i >= 0; i--) {
+            if (leases.get(i) instanceof HeldLease held) {
+                held.life().releaseUndeliveredInBackground();
+            }
+        }
     }
 
     /** As {@link #releaseAll}, of leases that no user has seen: none of them has a shortest hold. */
@@ -70,6 +78,10 @@ final class HeldMultiLease implements MultiLease {
 
     @Override
     public void requireValid() {
+        // Those that are lost first: one that was merely released says nothing about why the others are not valid.
+        leases.stream()
+                .filter(lease -> lease instanceof HeldLease held && held.life().isLost())
+                .forEach(Lease::requireValid);
         leases.forEach(Lease::requireValid);
     }
 
@@ -89,6 +101,32 @@ final class HeldMultiLease implements MultiLease {
                 callback.accept(loss);
             }
         }));
+    }
+
+    @Override
+    public Duration extend(Duration atLeast) {
+        leases.forEach(lease -> lease.extend(atLeast));
+        return remaining();
+    }
+
+    /** All at once: in the background nobody gains by an order. */
+    @Override
+    public CompletableFuture<ReleaseResult> releaseAsync() {
+        List<CompletableFuture<ReleaseResult>> all =
+                leases.stream().map(Lease::releaseAsync).toList();
+        return CompletableFuture.allOf(all.toArray(CompletableFuture<?>[]::new))
+                .thenApply(done -> all.stream()
+                        .map(CompletableFuture::join)
+                        .max(Comparator.comparing(HeldMultiLease::badness))
+                        .orElse(ReleaseResult.RELEASED));
+    }
+
+    private static int badness(ReleaseResult result) {
+        return switch (result) {
+            case RELEASED -> 0;
+            case PENDING -> 1;
+            case ALREADY_LOST -> 2;
+        };
     }
 
     @Override

@@ -5,6 +5,7 @@ import io.holdfast.DistributedLock;
 import io.holdfast.Lease;
 import io.holdfast.LockOptions;
 import io.holdfast.LockView;
+import io.holdfast.ReentrantDistributedLock;
 import io.holdfast.internal.acquire.Acquisitions;
 import io.holdfast.internal.acquire.AsyncDriver;
 import io.holdfast.internal.acquire.LockTerms;
@@ -17,7 +18,6 @@ import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.locks.Lock;
 import org.jspecify.annotations.Nullable;
 
 /** A lock of this client under given terms. Thread-safe. */
@@ -25,16 +25,19 @@ public final class LockHandle implements DistributedLock {
 
     private final Acquisitions acquisitions;
     private final StoreRequests requests;
+    private final ReentrantOwners owners;
     private final LockTerms terms;
 
-    public LockHandle(Acquisitions acquisitions, StoreRequests requests, LockTerms terms) {
+    public LockHandle(
+            Acquisitions acquisitions, StoreRequests requests, ReentrantOwners owners, LockTerms terms) {
         this.acquisitions = acquisitions;
         this.requests = requests;
+        this.owners = owners;
         this.terms = terms;
     }
 
     LockHandle withDemand(Demand other) {
-        return new LockHandle(acquisitions, requests, terms.withDemand(other));
+        return new LockHandle(acquisitions, requests, owners, terms.withDemand(other));
     }
 
     LockTerms terms() {
@@ -72,6 +75,11 @@ public final class LockHandle implements DistributedLock {
     }
 
     @Override
+    public CompletableFuture<Optional<Lease>> tryAcquireAsync() {
+        return acquireAsync(Patience.ONCE, acquisitions.once());
+    }
+
+    @Override
     public CompletableFuture<Optional<Lease>> tryAcquireAsync(Duration maxWait) {
         return AsyncDriver.acquire(
                 acquisitions,
@@ -101,8 +109,8 @@ public final class LockHandle implements DistributedLock {
     }
 
     @Override
-    public Lock asReentrantLock() {
-        return new ReentrantView(acquisitions, terms);
+    public ReentrantDistributedLock asReentrantLock() {
+        return new ReentrantHandle(acquisitions, owners, terms);
     }
 
     private static Lease obtained(@Nullable HeldLease lease) {

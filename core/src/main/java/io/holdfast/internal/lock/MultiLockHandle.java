@@ -75,6 +75,11 @@ public final class MultiLockHandle implements MultiLock {
     }
 
     @Override
+    public CompletableFuture<Optional<MultiLease>> tryAcquireAsync() {
+        return tryAcquireAsync(Duration.ZERO);
+    }
+
+    @Override
     public CompletableFuture<Optional<MultiLease>> tryAcquireAsync(Duration maxWait) {
         Patience patience = Patience.of(maxWait);
         return new Chain<>(patience, acquisitions.after(maxWait), Function.identity()).start();
@@ -150,7 +155,7 @@ public final class MultiLockHandle implements MultiLock {
                 finish();
                 return;
             }
-            if (isDone() || (!taken.isEmpty() && deadline.hasPassed())) {
+            if (isDone() || (patience != Patience.ONCE && !taken.isEmpty() && deadline.hasPassed())) {
                 giveUp();
                 return;
             }
@@ -183,7 +188,7 @@ public final class MultiLockHandle implements MultiLock {
             } else if (!together.isValid()) {
                 giveUp();
             } else if (!complete(form.apply(Optional.of(together.delivered())))) {
-                HeldMultiLease.releaseUndelivered(taken);
+                HeldMultiLease.releaseUndeliveredInBackground(taken);
             }
         }
 
@@ -195,7 +200,7 @@ public final class MultiLockHandle implements MultiLock {
         }
 
         private void releaseTaken() {
-            HeldMultiLease.releaseUndelivered(taken);
+            HeldMultiLease.releaseUndeliveredInBackground(taken);
             taken.clear();
         }
     }

@@ -6,11 +6,13 @@ import io.holdfast.DistributedReadWriteLock;
 import io.holdfast.Lease;
 import io.holdfast.LockOptions;
 import io.holdfast.LockView;
+import io.holdfast.ReentrantDistributedLock;
 import io.holdfast.UnsupportedLockException;
 import io.holdfast.internal.lease.HeldLease;
 import io.holdfast.internal.lease.LeaseLife;
 import io.holdfast.internal.ticket.StoreRequests;
 import io.holdfast.spi.DowngradingStore;
+import java.util.concurrent.locks.ReadWriteLock;
 
 /** A read-write lock of this client: two handles on one name. Thread-safe. */
 public final class ReadWriteHandle implements DistributedReadWriteLock {
@@ -44,6 +46,23 @@ public final class ReadWriteHandle implements DistributedReadWriteLock {
     @Override
     public DistributedLock writeLock() {
         return write;
+    }
+
+    @Override
+    public ReadWriteLock asReentrantReadWriteLock() {
+        ReentrantDistributedLock reentrantRead = read.asReentrantLock();
+        ReentrantDistributedLock reentrantWrite = write.asReentrantLock();
+        return new ReadWriteLock() {
+            @Override
+            public ReentrantDistributedLock readLock() {
+                return reentrantRead;
+            }
+
+            @Override
+            public ReentrantDistributedLock writeLock() {
+                return reentrantWrite;
+            }
+        };
     }
 
     @Override

@@ -63,6 +63,11 @@ public final class SemaphoreHandle implements DistributedSemaphore {
     }
 
     @Override
+    public CompletableFuture<Optional<Lease>> tryAcquireAsync() {
+        return one.tryAcquireAsync();
+    }
+
+    @Override
     public CompletableFuture<Optional<Lease>> tryAcquireAsync(Duration maxWait) {
         return one.tryAcquireAsync(maxWait);
     }

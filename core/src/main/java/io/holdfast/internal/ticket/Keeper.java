@@ -8,12 +8,13 @@ import io.holdfast.spi.StoreContext.Timer;
 import io.holdfast.spi.Ticket;
 import io.holdfast.spi.TimeSource;
 import io.holdfast.spi.support.EarliestAlarm;
-import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
+import java.lang.System.Logger;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 
 /*
@@ -41,6 +42,9 @@ public final class Keeper {
     private final ServerThreads threads;
     private final Runnable afterWalk;
     private final EarliestAlarm alarm;
+    /** Servers at which the last batch of renewals failed. */
+    private final Set<String> serversAway = ConcurrentHashMap.newKeySet();
+
     private final ConcurrentHashMap<OwnerId, KeptTicket> kept = new ConcurrentHashMap<>();
 
     public Keeper(StoreRequests requests, TimeSource time, Timer timer, ServerThreads threads, Runnable afterWalk) {
@@ -96,12 +100,15 @@ public final class Keeper {
             return;
         }
         if (ticket.dueNanos() - now <= ticket.slackNanos()) {
-            String server = requests.server(ticket.ticket().name());
+            List<KeptTicket> batch =
+                    due.computeIfAbsent(requests.server(ticket.ticket().name()), none -> new ArrayList<>());
+            // Into the batch first: nothing that fails may come between reserving a ticket and renewing it.
+            batch.add(ticket);
             if (ticket.beginRenewal()) {
-                due.computeIfAbsent(server, none -> new ArrayList<>()).add(ticket);
                 alarm.at(ticket.endNanos());
                 return;
             }
+            batch.remove(batch.size() - 1);
         }
         // One with a request under way may be overdue: looking again sooner than its slack would spin.
         alarm.at(earlier(later(ticket.dueNanos(), now + ticket.slackNanos()), ticket.endNanos()));
@@ -115,26 +122,26 @@ public final class Keeper {
 
     private void submit(String server, List<KeptTicket> batch) {
         try {
-            threads.renewals(server).execute(() -> renew(batch));
+            threads.renewals(server).execute(() -> renew(server, batch));
         } catch (RuntimeException | Error e) {
-            settle(batch, e);
+            settle(server, batch, e);
         }
     }
 
-    private void renew(List<KeptTicket> batch) {
+    private void renew(String server, List<KeptTicket> batch) {
         try {
             List<Ticket> tickets = new ArrayList<>(batch.size());
             batch.forEach(ticket -> tickets.add(ticket.ticket()));
             requests.renew(tickets);
-            settle(batch, new IllegalStateException("the store said nothing"));
+            settle(server, batch, new IllegalStateException("the store said nothing"));
         } catch (RuntimeException | Error e) {
             // Also what a store should not throw: whatever happens, the tickets are renewed again.
-            settle(batch, e);
+            settle(server, batch, e);
         }
     }
 
     /** @param unheard what kept those from being renewed who have heard nothing */
-    private void settle(List<KeptTicket> batch, Throwable unheard) {
+    private void settle(String server, List<KeptTicket> batch, Throwable unheard) {
         for (KeptTicket ticket : batch) {
             try {
                 ticket.finishRenewal(asLockException(ticket, unheard));
@@ -142,6 +149,28 @@ public final class Keeper {
             } catch (RuntimeException | Error e) {
                 lookAgainAfter(e, ticket);
             }
+        }
+        warnOfOutage(server, batch);
+    }
+
+    /** The first renewal that fails is worth a warning, those that fail after it are not, until one succeeds. */
+    private void warnOfOutage(String server, List<KeptTicket> batch) {
+        List<KeptTicket> failing =
+                batch.stream().filter(KeptTicket::isHeldAndFailing).toList();
+        if (failing.isEmpty()) {
+            serversAway.remove(server);
+        } else if (serversAway.add(server)) {
+            KeptTicket first = failing.get(0);
+            LOG.log(
+                    Level.WARNING,
+                    "Renewals at {0} fail. The lease on lock ''{1}'' with token {2} is still valid for {3} ms, {4} leases in"
+                            + " all are concerned. They are tried again until then; check the store: {5}",
+                    requests.traits().store() + (server.isEmpty() ? "" : " (" + server + ")"),
+                    first.ticket().name(),
+                    Long.toString(first.usersToken()),
+                    Long.toString(first.left().toMillis()),
+                    Integer.toString(failing.size()),
+                    first.failureText());
         }
     }
 

@@ -186,9 +186,10 @@ public final class KeptTicket implements Ticket.Listener {
     @Override
     public void failing(LockException cause) {
         answered = true;
-        failure = cause;
+        LockException trouble = ticket.state() == Ticket.State.HELD ? cause.whileHeld(left()) : cause;
+        failure = trouble;
         dueNanos = time.nanoTime() + slackNanos();
-        user.failing(left(), cause);
+        user.failing(left(), trouble);
     }
 
     @Override
@@ -204,6 +205,15 @@ public final class KeptTicket implements Ticket.Listener {
     }
 
     // What the keeper asks.
+
+    boolean isHeldAndFailing() {
+        return failure != null && ticket.state() == Ticket.State.HELD;
+    }
+
+    String failureText() {
+        LockException failed = failure;
+        return failed == null ? "" : String.valueOf(failed.getMessage());
+    }
 
     /** When to renew next. */
     long dueNanos() {
@@ -257,7 +267,7 @@ public final class KeptTicket implements Ticket.Listener {
         return ticket.baseNanos() + period - (long) (ThreadLocalRandom.current().nextDouble() * period / 10);
     }
 
-    private Duration left() {
+    Duration left() {
         return Duration.ofNanos(Math.max(0, endNanos() - time.nanoTime()));
     }
 }

@@ -1,6 +1,8 @@
 package io.holdfast.internal.ticket;
 
+import io.holdfast.LockStatistics.StoreOperation;
 import io.holdfast.LockView;
+import io.holdfast.internal.telemetry.Telemetry;
 import io.holdfast.internal.work.Lifecycle;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.DowngradingStore;
@@ -15,6 +17,7 @@ import io.holdfast.spi.Withdrawal;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -29,13 +32,16 @@ public final class StoreRequests {
     private final TimeSource time;
     private final Duration timeout;
     private final Lifecycle lifecycle;
+    private final Telemetry telemetry;
 
-    public StoreRequests(LockStore store, TimeSource time, Duration timeout, Lifecycle lifecycle) {
+    public StoreRequests(
+            LockStore store, TimeSource time, Duration timeout, Lifecycle lifecycle, Telemetry telemetry) {
         this.store = store;
         this.traits = store.traits();
         this.time = time;
         this.timeout = timeout;
         this.lifecycle = lifecycle;
+        this.telemetry = telemetry;
     }
 
     public LockStore store() {
@@ -48,6 +54,15 @@ public final class StoreRequests {
 
     public String server(String lockName) {
         return store.server(lockName);
+    }
+
+    /** Something begins that closing must wait for, and ends on another thread. */
+    public void beginUnderWay() {
+        lifecycle.begin();
+    }
+
+    public void finishUnderWay() {
+        lifecycle.finish();
     }
 
     /** Runs something that closing must wait for, since it may leave a grant to be given back. */
@@ -64,7 +79,10 @@ public final class StoreRequests {
     public Optional<Refusal> request(Ticket ticket, LockStore.Mode mode, Deadline callers) {
         return underWay(() -> {
             lifecycle.requireOpen(ticket.name());
-            return store.request(ticket, mode, callers.within(timeout));
+            Deadline limit = callers.within(timeout);
+            return telemetry.request(
+                    mode == LockStore.Mode.TRY ? StoreOperation.TRY : StoreOperation.QUEUE,
+                    () -> store.request(ticket, mode, limit));
         });
     }
 
@@ -75,45 +93,53 @@ public final class StoreRequests {
             Duration third = ticket.ttl().dividedBy(3);
             limit = third.compareTo(limit) < 0 ? third : limit;
         }
-        store.renew(tickets, Deadline.after(time, limit));
+        send(StoreOperation.RENEW, deadline -> store.renew(tickets, deadline), Deadline.after(time, limit));
     }
 
     /** Renews one ticket now, by the caller's deadline or the request timeout if that is sooner. */
     public void renewNow(Ticket ticket, Deadline callers) {
-        store.renew(List.of(ticket), callers.within(timeout));
+        send(StoreOperation.RENEW, limit -> store.renew(List.of(ticket), limit), callers.within(timeout));
     }
 
     public void extend(Ticket ticket, Duration ttl) {
-        store.extend(ticket, ttl, deadline());
+        send(StoreOperation.EXTEND, limit -> store.extend(ticket, ttl, limit), deadline());
     }
 
     public void downgrade(Ticket ticket, DowngradingStore downgrading) {
-        downgrading.downgrade(ticket, deadline());
+        send(StoreOperation.DOWNGRADE, limit -> downgrading.downgrade(ticket, limit), deadline());
     }
 
     public ReleaseAnswer release(Ticket ticket, Duration linger) {
-        return store.release(ticket, linger, deadline());
+        return telemetry.request(StoreOperation.RELEASE, () -> store.release(ticket, linger, deadline()));
     }
 
     Withdrawal withdraw(Ticket ticket) {
-        return store.withdraw(ticket, deadline());
+        return telemetry.request(StoreOperation.WITHDRAW, () -> store.withdraw(ticket, deadline()));
     }
 
     /** Asks the server for a sign of life, for as long as the caller would wait. */
     public void ping(Duration maxWait) {
         lifecycle.requireOpen("*");
-        store.ping(Deadline.after(time, maxWait));
+        send(StoreOperation.PING, store::ping, Deadline.after(time, maxWait));
     }
 
     public LockView view(String name) {
         lifecycle.requireOpen(name);
-        return Tokens.ofUsers(store.view(name, deadline()));
+        return Tokens.ofUsers(telemetry.request(StoreOperation.VIEW, () -> store.view(name, deadline())));
     }
 
     public LockStore.Page views(String prefix, Optional<String> after, int limit) {
         lifecycle.requireOpen(prefix);
-        LockStore.Page page = store.views(prefix, after, limit, deadline());
+        LockStore.Page page =
+                telemetry.request(StoreOperation.VIEW, () -> store.views(prefix, after, limit, deadline()));
         return new LockStore.Page(page.locks().stream().map(Tokens::ofUsers).toList(), page.next());
+    }
+
+    private void send(StoreOperation operation, Consumer<Deadline> request, Deadline limit) {
+        telemetry.request(operation, () -> {
+            request.accept(limit);
+            return operation;
+        });
     }
 
     /** The request timeout from now. */

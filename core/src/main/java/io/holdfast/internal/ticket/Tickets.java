@@ -45,16 +45,17 @@ public final class Tickets {
      * @param demand how it is to be held
      * @param ttl how long the store keeps it without hearing from us
      * @param renewal whether it is renewed once it is held
+     * @param thread which thread of the user's asked, for people
      */
-    public record Spec(String name, Demand demand, Duration ttl, Renewal renewal) {}
+    public record Spec(String name, Demand demand, Duration ttl, Renewal renewal, String thread) {}
 
-    /** A ticket on behalf of the calling thread. Nothing has been sent yet. */
+    /** A new ticket. Nothing has been sent yet. */
     public KeptTicket open(Spec spec, TicketUser user) {
         return new KeptTicket(spec, this, user);
     }
 
     Ticket newTicket(Spec spec, Ticket.Listener listener) {
-        Origin origin = new Origin(clientName, host, pid, Thread.currentThread().getName());
+        Origin origin = new Origin(clientName, host, pid, spec.thread());
         return new Ticket(spec.name(), owners.next(), spec.demand(), spec.ttl(), origin, validity, listener);
     }
 

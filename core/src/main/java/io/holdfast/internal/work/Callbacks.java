@@ -4,8 +4,10 @@ import io.holdfast.Loss;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.util.Optional;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -56,6 +58,33 @@ public final class Callbacks {
     /** Calls somebody who wants to hear of a loss. */
     public void tellLoss(Consumer<Loss> listener, Loss loss) {
         handOver(losses, onUsersExecutor(call(listener, loss)));
+    }
+
+    /** For callbacks that must not run beside or before each other. */
+    public InOrder inOrder() {
+        return new InOrder();
+    }
+
+    /** Runs callbacks one after the other, in the order they were given. Thread-safe. */
+    public final class InOrder {
+
+        private final ConcurrentLinkedQueue<Runnable> queue = new ConcurrentLinkedQueue<>();
+        private final AtomicInteger pending = new AtomicInteger();
+
+        private InOrder() {}
+
+        public void tell(Runnable callback) {
+            queue.add(callback);
+            if (pending.getAndIncrement() == 0) {
+                handOver(losses, onUsersExecutor(this::drain));
+            }
+        }
+
+        private void drain() {
+            do {
+                call(Runnable::run, queue.remove()).run();
+            } while (pending.decrementAndGet() != 0);
+        }
     }
 
     private void handOver(Executor way, Runnable call) {

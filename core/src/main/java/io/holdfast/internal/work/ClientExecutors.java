@@ -32,19 +32,23 @@ public final class ClientExecutors {
     }
 
     /**
-     * For user code. A pool that makes up for threads waiting in {@code CompletableFuture.join}, since user code may well
-     * join one of our futures in the continuation of another.
+     * For user code. A pool that makes up for threads that wait in {@code CompletableFuture.join} or for one of our locks (see
+     * SyncDriver), since user code may well do so in a continuation or a callback. It has a limit: who would wait beyond it gets
+     * a {@code RejectedExecutionException}.
      */
     public static ExecutorService forCallbacks(String threadName) {
         try {
             return virtual(threadName);
         } catch (ReflectiveOperationException before21) {
             AtomicInteger number = new AtomicInteger();
+            ClassLoader loader = Thread.currentThread().getContextClassLoader();
             return new ForkJoinPool(
                     THREADS,
                     pool -> {
                         ForkJoinWorkerThread thread = ForkJoinPool.defaultForkJoinWorkerThreadFactory.newThread(pool);
                         thread.setName(threadName + "-" + number.incrementAndGet());
+                        // Else it is the system's, which does not find the classes of an application server or a fat jar.
+                        thread.setContextClassLoader(loader);
                         return thread;
                     },
                     null,
@@ -54,8 +58,10 @@ public final class ClientExecutors {
 
     static ThreadFactory daemons(String name) {
         AtomicInteger number = new AtomicInteger();
+        ClassLoader loader = Thread.currentThread().getContextClassLoader();
         return task -> {
             Thread thread = new Thread(task, name + "-" + number.incrementAndGet());
+            thread.setContextClassLoader(loader);
             thread.setDaemon(true);
             return thread;
         };

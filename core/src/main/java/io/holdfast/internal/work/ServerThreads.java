@@ -7,12 +7,15 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 
 /**
- * Two background threads per server: one renews, one cleans up. Apart, so that undoing a request at a server that hangs
- * never keeps a renewal waiting; per server, so that a dead one delays only its own locks. Thread-safe.
+ * A few background threads per server, some to renew and one to clean up. Apart, so that undoing a request at a server that
+ * hangs never keeps a renewal waiting; per server, so that a dead one delays only its own locks. Thread-safe.
  */
 public final class ServerThreads {
 
     private static final long IDLE_SECONDS = 30;
+
+    /** A batch that hangs until its timeout must not cost a lease with a short ttl that becomes due behind it. */
+    private static final int RENEWAL_THREADS = 3;
 
     private final String threadPrefix;
     private final ConcurrentHashMap<String, Pair> servers = new ConcurrentHashMap<>();
@@ -44,13 +47,13 @@ public final class ServerThreads {
 
     private Pair open(String server) {
         String suffix = server.isEmpty() ? "" : "-" + server;
-        return new Pair(worker("renew" + suffix), worker("cleanup" + suffix));
+        return new Pair(worker("renew" + suffix, RENEWAL_THREADS), worker("cleanup" + suffix, 1));
     }
 
-    private ThreadPoolExecutor worker(String role) {
+    private ThreadPoolExecutor worker(String role, int threads) {
         ThreadPoolExecutor worker = new ThreadPoolExecutor(
-                1,
-                1,
+                threads,
+                threads,
                 IDLE_SECONDS,
                 TimeUnit.SECONDS,
                 new LinkedBlockingQueue<>(),

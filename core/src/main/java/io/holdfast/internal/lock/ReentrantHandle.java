@@ -1,29 +1,33 @@
 package io.holdfast.internal.lock;
 
+import io.holdfast.Lease;
 import io.holdfast.LeaseLostException;
+import io.holdfast.ReentrantDistributedLock;
 import io.holdfast.ReleaseResult;
 import io.holdfast.internal.acquire.Acquisitions;
 import io.holdfast.internal.acquire.LockTerms;
 import io.holdfast.internal.acquire.Patience;
-import io.holdfast.internal.acquire.ReentrantOwner;
-import io.holdfast.internal.acquire.ReentrantOwner.Owned;
 import io.holdfast.internal.acquire.SyncDriver;
 import io.holdfast.internal.lease.HeldLease;
+import io.holdfast.internal.lock.ReentrantOwners.Owned;
 import io.holdfast.spi.Deadline;
 import java.time.Duration;
+import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.Condition;
 import java.util.concurrent.locks.Lock;
 import org.jspecify.annotations.Nullable;
 
 /** A lock as {@link Lock}: re-entrant, owned by a thread. Locking again on a lost lease throws. Thread-safe. */
-final class ReentrantView implements Lock {
+final class ReentrantHandle implements ReentrantDistributedLock {
 
     private final Acquisitions acquisitions;
+    private final ReentrantOwners owners;
     private final LockTerms terms;
 
-    ReentrantView(Acquisitions acquisitions, LockTerms terms) {
+    ReentrantHandle(Acquisitions acquisitions, ReentrantOwners owners, LockTerms terms) {
         this.acquisitions = acquisitions;
+        this.owners = owners;
         this.terms = terms;
     }
 
@@ -63,7 +67,7 @@ final class ReentrantView implements Lock {
 
     @Override
     public void unlock() {
-        Owned owned = owner().current();
+        Owned owned = owners.current(terms.name());
         if (owned == null) {
             throw new IllegalMonitorStateException(
                     "thread " + Thread.currentThread().getName() + " does not own lock '" + terms.name() + "'");
@@ -71,7 +75,7 @@ final class ReentrantView implements Lock {
         if (!owned.exit()) {
             return;
         }
-        owner().disown();
+        owners.disown(terms.name());
         if (owned.lease().release() == ReleaseResult.ALREADY_LOST) {
             throw new LeaseLostException(
                     terms.name(),
@@ -92,7 +96,7 @@ final class ReentrantView implements Lock {
     }
 
     private boolean enterAgain() {
-        Owned owned = owner().current();
+        Owned owned = owners.current(terms.name());
         if (owned == null) {
             return false;
         }
@@ -107,13 +111,25 @@ final class ReentrantView implements Lock {
 
     private boolean own(@Nullable HeldLease lease) {
         if (lease != null) {
-            owner().own(lease.delivered(), terms.demand());
+            owners.own(terms.name(), lease.delivered(), terms.demand());
         }
         return lease != null;
     }
 
-    private ReentrantOwner owner() {
-        return terms.site().reentrantOwner();
+    @Override
+    public boolean isHeldByCurrentThread() {
+        return getHoldCount() > 0;
+    }
+
+    @Override
+    public int getHoldCount() {
+        Owned owned = owners.current(terms.name());
+        return owned == null ? 0 : owned.depth();
+    }
+
+    @Override
+    public Optional<Lease> lease() {
+        return Optional.ofNullable(owners.current(terms.name())).map(Owned::lease);
     }
 
     @Override

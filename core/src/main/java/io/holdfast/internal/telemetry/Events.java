@@ -1,16 +1,17 @@
-package io.holdfast.internal.work;
+package io.holdfast.internal.telemetry;
 
 import io.holdfast.LockEvent;
 import io.holdfast.LockListener;
-import java.lang.System.Logger;
+import io.holdfast.internal.work.Callbacks;
 import java.lang.System.Logger.Level;
+import java.lang.System.Logger;
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 
 /** Passes events to the listeners, one at a time and in order, off the threads they happen on. Thread-safe. */
-public final class Events {
+final class Events {
 
     private static final Logger LOG = System.getLogger(Events.class.getName());
 
@@ -26,13 +27,13 @@ public final class Events {
     private final AtomicInteger pending = new AtomicInteger();
     private volatile boolean overflowSaid;
 
-    public Events(List<LockListener> listeners, Callbacks callbacks) {
+    Events(List<LockListener> listeners, Callbacks callbacks) {
         this.listeners = listeners;
         this.callbacks = callbacks;
     }
 
     /** Costs next to nothing without listeners: the event is not even made. */
-    public void publish(Supplier<LockEvent> event) {
+    void publish(Supplier<LockEvent> event) {
         if (listeners.isEmpty()) {
             return;
         }
