@@ -38,11 +38,9 @@ final class HeldMultiLease implements MultiLease {
     }
 
     /** As {@link #releaseUndelivered}, from a thread that must not wait for the store: a canceller's, say. */
-    static void releaseUndeliveredInBackground(List<Lease> leases) {
+    static void releaseUndeliveredInBackground(List<HeldLease> leases) {
         for (int i = leases.size() - 1; i >= 0; i--) {
-            if (leases.get(i) instanceof HeldLease held) {
-                held.life().releaseUndeliveredInBackground();
-            }
+            leases.get(i).life().releaseUndeliveredInBackground();
         }
     }
 
@@ -80,7 +78,7 @@ final class HeldMultiLease implements MultiLease {
     public void requireValid() {
         // Those that are lost first: one that was merely released says nothing about why the others are not valid.
         leases.stream()
-                .filter(lease -> lease instanceof HeldLease held && held.life().isLost())
+                .filter(lease -> lease.life().isLost())
                 .forEach(Lease::requireValid);
         leases.forEach(Lease::requireValid);
     }

@@ -76,7 +76,12 @@ public final class LockHandle implements DistributedLock {
 
     @Override
     public CompletableFuture<Optional<Lease>> tryAcquireAsync() {
-        return acquireAsync(Patience.ONCE, acquisitions.once());
+        return AsyncDriver.acquire(
+                acquisitions,
+                terms,
+                Patience.ONCE,
+                acquisitions.once(),
+                lease -> Optional.ofNullable(lease).map(HeldLease::delivered));
     }
 
     @Override

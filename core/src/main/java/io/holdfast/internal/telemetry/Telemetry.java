@@ -9,7 +9,6 @@ import io.holdfast.LockStatistics.StoreOperation;
 import io.holdfast.LockStatistics;
 import io.holdfast.Loss;
 import io.holdfast.ReleaseResult;
-import io.holdfast.internal.acquire.Acquisition;
 import io.holdfast.internal.work.Callbacks;
 import io.holdfast.spi.LockObserver.Way;
 import io.holdfast.spi.LockObserver;
