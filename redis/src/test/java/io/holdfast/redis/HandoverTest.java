@@ -177,7 +177,8 @@ class HandoverTest extends RedisTest {
     @Test
     void whenHolderAndFirstInTheQueueDieTogetherAnotherStandsIn() {
         TestClient dying = client();
-        TestTicket brief = dying.ticket(name, Demand.exclusive(), Duration.ofMillis(1500));
+        // Long enough for all to be in the queue before it is over, on a busy machine too.
+        TestTicket brief = dying.ticket(name, Demand.exclusive(), Duration.ofSeconds(4));
         dying.grant(brief);
         queued(dying);
         TestTicket survivor = queued(other);
@@ -185,7 +186,7 @@ class HandoverTest extends RedisTest {
         dying.close();
 
         // Its own heartbeat would come after ten seconds.
-        assertThat(millisUntil(survivor)).isLessThan(5000);
+        assertThat(millisUntil(survivor)).isLessThan(8000);
     }
 
     @Test
