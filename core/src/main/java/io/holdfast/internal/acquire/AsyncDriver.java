@@ -46,6 +46,7 @@ public final class AsyncDriver<T> extends CompletableFuture<T> implements Runnab
             Function<@Nullable HeldLease, T> form) {
         AsyncDriver<T> driver = new AsyncDriver<>(acquisitions, terms, patience, deadline, form);
         driver.whenComplete((outcome, failure) -> driver.endIfUnwanted());
+        driver.acquisition.begin();
         driver.wake();
         return driver;
     }

@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -44,13 +45,14 @@ public final class MultiLockHandle implements MultiLock {
 
     @Override
     public MultiLease acquire() throws InterruptedException {
-        return take(lock -> Optional.of(lock.acquire()), () -> true).orElseThrow();
+        return take((lock, before) -> Optional.of(lock.acquire()), () -> true, HeldMultiLease::releaseUndelivered)
+                .orElseThrow();
     }
 
     @Override
     public Optional<MultiLease> tryAcquire() {
         try {
-            return take(DistributedLock::tryAcquire, () -> false);
+            return take((lock, before) -> lock.tryAcquire(), () -> false, HeldMultiLease::releaseUndelivered);
         } catch (InterruptedException e) {
             throw new AssertionError("asking once does not wait", e);
         }
@@ -62,10 +64,13 @@ public final class MultiLockHandle implements MultiLock {
             return tryAcquire();
         }
         Deadline deadline = acquisitions.after(maxWait);
-        // The time is for all of them together: none is asked for once it is over.
+        // The time is for all of them together: none is asked for once it is over, and giving back takes no more of it.
         return take(
-                lock -> deadline.hasPassed() ? Optional.empty() : lock.tryAcquire(deadline.remaining()),
-                () -> !deadline.hasPassed());
+                (lock, before) -> before > 0 && deadline.hasPassed()
+                        ? Optional.empty()
+                        : lock.tryAcquire(limited(before), deadline),
+                () -> !deadline.hasPassed(),
+                HeldMultiLease::releaseUndeliveredInBackground);
     }
 
     @Override
@@ -84,29 +89,34 @@ public final class MultiLockHandle implements MultiLock {
         return new Chain<>(patience, acquisitions.after(maxWait), Function.identity()).start();
     }
 
+    private static Patience limited(int locksBefore) {
+        return locksBefore == 0 ? Patience.LIMITED : Patience.LIMITED_REST;
+    }
+
     private interface Way {
-        Optional<Lease> acquire(DistributedLock lock) throws InterruptedException;
+        Optional<Lease> acquire(LockHandle lock, int locksBefore) throws InterruptedException;
     }
 
     /** Empty if one could not be had, or was lost before the last was and there is no time to begin anew. */
-    private Optional<MultiLease> take(Way way, BooleanSupplier mayBeginAnew) throws InterruptedException {
+    private Optional<MultiLease> take(Way way, BooleanSupplier mayBeginAnew, Consumer<List<Lease>> giveBack)
+            throws InterruptedException {
         Optional<MultiLease> all;
         do {
-            all = takeOnce(way);
+            all = takeOnce(way, giveBack);
             if (all.isEmpty() || all.get().isValid()) {
                 return all;
             }
-            HeldMultiLease.releaseUndelivered(all.get().leases());
+            giveBack.accept(all.get().leases());
         } while (mayBeginAnew.getAsBoolean());
         return Optional.empty();
     }
 
     /** All, though some may be lost by now, or empty if one could not be had. */
-    private Optional<MultiLease> takeOnce(Way way) throws InterruptedException {
+    private Optional<MultiLease> takeOnce(Way way, Consumer<List<Lease>> giveBack) throws InterruptedException {
         List<Lease> taken = new ArrayList<>();
         try {
-            for (DistributedLock lock : locks) {
-                Optional<Lease> lease = way.acquire(lock);
+            for (LockHandle lock : locks) {
+                Optional<Lease> lease = way.acquire(lock, taken.size());
                 if (lease.isEmpty()) {
                     return Optional.empty();
                 }
@@ -115,7 +125,7 @@ public final class MultiLockHandle implements MultiLock {
             return Optional.of(new HeldMultiLease(taken));
         } finally {
             if (taken.size() < locks.size()) {
-                HeldMultiLease.releaseUndelivered(taken);
+                giveBack.accept(taken);
             }
         }
     }
@@ -158,7 +168,8 @@ public final class MultiLockHandle implements MultiLock {
                 giveUp();
                 return;
             }
-            CompletableFuture<Optional<Lease>> step = locks.get(taken.size()).acquireAsync(patience, deadline);
+            Patience now = patience == Patience.LIMITED ? limited(taken.size()) : patience;
+            CompletableFuture<Optional<Lease>> step = locks.get(taken.size()).acquireAsync(now, deadline);
             current = step;
             step.whenComplete(this::settle);
             if (isDone()) {
