@@ -42,14 +42,14 @@ final class LeaderTerm {
 
     <X extends Exception> End serve(LeaseWork<? super Lease, X> work) throws X {
         lease.onLost(loss -> interrupt());
-        Throwable failure = null;
+        @Nullable Throwable failure = null;
         try {
             work.run(lease);
         } catch (Throwable e) {
             failure = e;
         }
         boolean overtaken = wasInterrupted() || isLost();
-        if (failure instanceof Error || (failure != null && !overtaken)) {
+        if (failure != null && (failure instanceof Error || !overtaken)) {
             throw LeaderTerm.<X>rethrown(failure);
         }
         if (failure != null) {
@@ -98,7 +98,7 @@ final class LeaderTerm {
 
     /** The work throws X or what need not be declared, which the compiler cannot know of a caught Throwable. */
     @SuppressWarnings("unchecked")
-    private static <X extends Exception> X rethrown(@Nullable Throwable failure) throws X {
+    private static <X extends Throwable> X rethrown(Throwable failure) throws X {
         throw (X) failure;
     }
 }
