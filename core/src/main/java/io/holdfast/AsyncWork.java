@@ -1,5 +1,6 @@
 package io.holdfast;
 
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.atomic.AtomicReference;
@@ -50,7 +51,7 @@ final class AsyncWork<H extends Hold, T> extends CompletableFuture<T> {
         }
         CompletionStage<T> stage;
         try {
-            stage = work.apply(hold);
+            stage = Objects.requireNonNull(work.apply(hold), "the work of callAsync returned no stage");
         } catch (RuntimeException | Error e) {
             finish(hold, null, e);
             return;
@@ -64,13 +65,10 @@ final class AsyncWork<H extends Hold, T> extends CompletableFuture<T> {
 
     /** The work's own failure wins; else the loss of the lease, if it was lost meanwhile. */
     private void finish(H hold, @Nullable T result, @Nullable Throwable failure) {
-        LeaseLostException lost = lossOf(hold);
         hold.releaseAsync().whenComplete((released, unreleased) -> {
             if (failure != null) {
                 completeExceptionally(failure);
-            } else if (lost != null) {
-                completeExceptionally(lost);
-            } else if (released == ReleaseResult.ALREADY_LOST && lossOf(hold) != null) {
+            } else if (released == ReleaseResult.ALREADY_LOST) {
                 completeExceptionally(lossOf(hold));
             } else {
                 complete(result);
@@ -78,10 +76,10 @@ final class AsyncWork<H extends Hold, T> extends CompletableFuture<T> {
         });
     }
 
-    private static @Nullable LeaseLostException lossOf(Hold hold) {
+    private static Exception lossOf(Hold hold) {
         try {
             hold.requireValid();
-            return null;
+            return new IllegalStateException("a lost lease is valid: " + hold);
         } catch (LeaseLostException e) {
             return e;
         }

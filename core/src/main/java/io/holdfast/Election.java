@@ -10,8 +10,8 @@ import java.util.function.LongConsumer;
 /**
  * One leader among many candidates: whoever holds the lock of that name.
  *
- * <p>Thread-safe. However many campaign through one election, it is one candidate. Leadership ends by {@link #resign}, or on its own at the lease's local deadline, store reachable or
- * not; after that, campaign again. The epoch is the lease's token: larger for every later leader.
+ * <p>Thread-safe. However many campaign through one election, it is one candidate. Leadership ends by {@link #resign}, or on
+ * its own at the lease's local deadline, store reachable or not; after that, campaign again. The epoch is the lease's token: larger for every later leader.
  */
 public interface Election extends AutoCloseable {
 
@@ -43,8 +43,9 @@ public interface Election extends AutoCloseable {
     Optional<LockView.Holder> leader();
 
     /**
-     * Campaigns, runs the work as leader, resigns and returns when the work is done. If the leadership is lost meanwhile, the
-     * working thread is interrupted, and when the work has ended, whatever it returned or threw, campaigns again.
+     * Campaigns, runs the work as leader, resigns and returns when the work is done. If the leadership ends meanwhile, the
+     * working thread is interrupted, and when the work has ended, whatever it returned or threw, campaigns again, for as long as
+     * the store may be away. Closing the election ends this too; resigning on another thread only the present leadership.
      *
      * <pre>{@code
      * election.lead(lease -> {

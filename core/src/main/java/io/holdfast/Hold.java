@@ -3,6 +3,7 @@ package io.holdfast;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
+import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
 
 /**
@@ -28,9 +29,15 @@ public interface Hold extends AutoCloseable {
      */
     void onLost(Consumer<Loss> callback);
 
-    /** As {@link #onLost(Consumer)}, on that executor. */
+    /** As {@link #onLost(Consumer)}, on that executor; if that refuses, as without it. */
     default void onLost(Consumer<Loss> callback, Executor executor) {
-        onLost(loss -> executor.execute(() -> callback.accept(loss)));
+        onLost(loss -> {
+            try {
+                executor.execute(() -> callback.accept(loss));
+            } catch (RejectedExecutionException closedOrFull) {
+                callback.accept(loss);
+            }
+        });
     }
 
     /**

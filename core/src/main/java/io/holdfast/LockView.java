@@ -45,10 +45,10 @@ public record LockView(String name, List<Holder> holders, List<Waiter> waiters) 
     /**
      * A holder. A foreign one, say another library's key of the same name, has no origin.
      *
-     * @param origin who
+     * @param origin who; of another client the thread that was granted the lock, though it may have been handed on inside that
+     *     client since, which the store is not told
      * @param demand what is held
-     * @param token the token of the grant's first lease, since local handoffs add to it without telling the store; empty for a
-     *     foreign holder
+     * @param token the lease's token; of another client that of the grant's first lease; empty for a foreign holder
      * @param since when it was granted, by the store's clock
      * @param timeLeft until it expires unless renewed; empty if it does not expire
      * @param standing whether somebody still holds it

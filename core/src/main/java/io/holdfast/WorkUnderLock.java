@@ -11,7 +11,7 @@ final class WorkUnderLock {
         // A try-with-resources: what close() throws is suppressed by what the work throws.
         try (Hold held = hold) {
             result = work.call(hold);
-            held.requireValid();
+            // Not a question of validity: the work may have released it itself.
             if (held.release() == ReleaseResult.ALREADY_LOST) {
                 held.requireValid();
             }

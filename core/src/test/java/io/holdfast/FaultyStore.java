@@ -1,6 +1,7 @@
 package io.holdfast;
 
 import io.holdfast.memory.MemoryStore;
+import io.holdfast.spi.AdministeredStore;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.DowngradingStore;
 import io.holdfast.spi.LockStore;
@@ -19,7 +20,7 @@ import java.util.function.Consumer;
 import java.util.function.Supplier;
 
 /** The memory store behind a network that can be cut, with hooks around its requests and a count of what crosses it. */
-final class FaultyStore implements DowngradingStore {
+final class FaultyStore implements DowngradingStore, AdministeredStore {
 
     enum Network {
         UP,
@@ -36,6 +37,9 @@ final class FaultyStore implements DowngradingStore {
     volatile Consumer<Ticket> afterAsk = ticket -> {};
 
     volatile Runnable beforeRelease = () -> {};
+    volatile Runnable beforeDowngrade = () -> {};
+    volatile Runnable beforePing = () -> {};
+    volatile Consumer<List<Ticket>> beforeRenewal = tickets -> {};
     volatile Runnable beforeClose = () -> {};
     volatile Consumer<String> beforeServer = name -> {};
     /** Requests for a lock, whether they arrived or not. */
@@ -48,11 +52,11 @@ final class FaultyStore implements DowngradingStore {
     final List<Integer> batchSizes = new CopyOnWriteArrayList<>();
 
     final StoreContext context;
-    private final DowngradingStore inner;
+    private final MemoryStore inner;
 
     FaultyStore(StoreContext context) {
         this.context = context;
-        this.inner = (DowngradingStore) MemoryStore.unnamed().open(context);
+        this.inner = (MemoryStore) MemoryStore.unnamed().open(context);
     }
 
     @Override
@@ -80,6 +84,7 @@ final class FaultyStore implements DowngradingStore {
     public void renew(List<Ticket> tickets, Deadline deadline) {
         renewalBatches.incrementAndGet();
         batchSizes.add(tickets.size());
+        beforeRenewal.accept(tickets);
         send(tickets, () -> {
             inner.renew(
                     tickets.stream()
@@ -115,6 +120,7 @@ final class FaultyStore implements DowngradingStore {
 
     @Override
     public void downgrade(Ticket exclusive, Deadline deadline) {
+        beforeDowngrade.run();
         send(List.of(exclusive), () -> {
             inner.downgrade(RelayedTicket.of(exclusive).atStore(), deadline);
             return true;
@@ -133,7 +139,18 @@ final class FaultyStore implements DowngradingStore {
 
     @Override
     public void ping(Deadline deadline) {
+        beforePing.run();
         inner.ping(deadline);
+    }
+
+    @Override
+    public int forceRelease(String name, Deadline deadline) {
+        return inner.forceRelease(name, deadline);
+    }
+
+    @Override
+    public int prune(Duration idleFor, Deadline deadline) {
+        return inner.prune(idleFor, deadline);
     }
 
     @Override

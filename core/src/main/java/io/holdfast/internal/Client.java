@@ -30,6 +30,7 @@ import io.holdfast.internal.ticket.HandoffLimits;
 import io.holdfast.internal.ticket.Keeper;
 import io.holdfast.internal.ticket.StoreRequests;
 import io.holdfast.internal.ticket.Tickets;
+import io.holdfast.internal.ticket.Views;
 import io.holdfast.internal.work.Callbacks;
 import io.holdfast.internal.work.ClientThreads;
 import io.holdfast.internal.work.Lifecycle;
@@ -64,6 +65,7 @@ public final class Client implements Holdfast {
     private final StoreRequests requests;
     private final Cleanup cleanup;
     private final Keeper keeper;
+    private final Views views;
     private final Callbacks callbacks;
     private final Telemetry telemetry;
     private final Acquisitions acquisitions;
@@ -87,6 +89,7 @@ public final class Client implements Holdfast {
             owners.forgetDeadThreads();
             leaks.report();
         });
+        this.views = new Views(requests, keeper);
         Tickets tickets = new Tickets(ownerIds, settings.clientName(), Settings.host(), time, validity, keeper, cleanup);
         HandoffLimits handoff = new HandoffLimits(settings.maxHandoffs(), settings.maxHandoffTime());
         Leases leases = new Leases(time, requests, validity, handoff, callbacks, threads.tasks(), leaks);
@@ -185,7 +188,7 @@ public final class Client implements Holdfast {
 
     private LockHandle handle(String name, Demand demand, LockOptions options) {
         lifecycle.requireOpen(name);
-        return new LockHandle(acquisitions, requests, owners, LockTerms.of(name, demand, options, requests.traits(), sites));
+        return new LockHandle(acquisitions, views, owners, LockTerms.of(name, demand, options, requests.traits(), sites));
     }
 
     @Override
@@ -193,7 +196,7 @@ public final class Client implements Holdfast {
         List<LockView> all = new ArrayList<>();
         Optional<String> next = Optional.empty();
         do {
-            LockStore.Page page = requests.views(prefix, next, VIEWS_PER_PAGE);
+            LockStore.Page page = views.views(prefix, next, VIEWS_PER_PAGE);
             all.addAll(page.locks());
             next = page.next();
         } while (next.isPresent());

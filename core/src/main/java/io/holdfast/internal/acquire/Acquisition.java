@@ -62,6 +62,9 @@ final class Acquisition extends Gate.Entry<KeptTicket> implements TicketUser, In
     /** While the store is away it is asked this often at least, however long the ttl. */
     private static final long LONGEST_OUTAGE_PAUSE_NANOS = Duration.ofSeconds(1).toNanos();
 
+    /** A driver that counts in milliseconds gives up this much before the deadline. */
+    private static final long CUT_SHORT_NANOS = Duration.ofMillis(2).toNanos();
+
     private enum Stage {
         AT_GATE,
         ASKING,
@@ -104,6 +107,11 @@ final class Acquisition extends Gate.Entry<KeptTicket> implements TicketUser, In
     }
 
     // What the driver calls.
+
+    /** Tells that it begins. Once, before anything else: every beginning that is told has an end that is. */
+    void begin() {
+        story.started();
+    }
 
     /**
      * Goes as far as it can without waiting; true when it is over. Throws if it failed; then nothing is left of it.
@@ -282,9 +290,6 @@ final class Acquisition extends Gate.Entry<KeptTicket> implements TicketUser, In
 
     /** Whether it is through the gate. */
     private boolean passGate() {
-        if (!atGate) {
-            story.started();
-        }
         if (!terms.usesGate()) {
             stage = Stage.ASKING;
             return true;
@@ -446,9 +451,9 @@ final class Acquisition extends Gate.Entry<KeptTicket> implements TicketUser, In
         kept = null;
         granted.startUse(now());
         story.acquired(Way.GRANTED, granted.usersToken(), waitedNanos());
+        tellSite();
         lease = shared.leases.open(granted, this, terms.options(), caller.threadName(), story);
         stage = Stage.OVER;
-        tellSite();
     }
 
     /** Whether what another thread left at the gate is this one's lease now. */
@@ -462,14 +467,15 @@ final class Acquisition extends Gate.Entry<KeptTicket> implements TicketUser, In
             inherited.endInBackground(Duration.ZERO);
             return false;
         }
-        inherited.handOn();
+        inherited.handOn(caller.threadName());
         story.acquired(Way.HANDED_OVER, inherited.usersToken(), waitedNanos());
+        tellSite();
         lease = shared.leases.open(inherited, this, terms.options(), caller.threadName(), story);
         stage = Stage.OVER;
-        tellSite();
         return true;
     }
 
+    /** Before the lease is there, which may end at once. */
     private void tellSite() {
         if (caller.isThread() && demand instanceof Demand.Exclusive) {
             terms.site().heldBy(caller);
@@ -489,7 +495,7 @@ final class Acquisition extends Gate.Entry<KeptTicket> implements TicketUser, In
             return;
         }
         Polling turns = polling();
-        if (!turns.mayAskAgain() && patience == Patience.LIMITED) {
+        if (!turns.mayAskAgain() && patience != Patience.ENDLESS) {
             abandon(Outcome.TAKEN, "taken at every try: " + refusal.reason());
             return;
         }
@@ -541,12 +547,12 @@ final class Acquisition extends Gate.Entry<KeptTicket> implements TicketUser, In
         if (!(failure instanceof LockException known)) {
             throw failure;
         }
-        boolean late = deadline.hasPassed();
-        if (late && trouble == null && (hasWaited || polling != null)) {
+        long now = now();
+        boolean late = deadline.atNanos() - now <= CUT_SHORT_NANOS;
+        if (late && trouble == null && hasWaitedForOthers()) {
             abandon(Outcome.TIMED_OUT, "the lock stayed taken");
             return;
         }
-        long now = now();
         long ttlNanos = terms.options().ttl().toNanos();
         trouble = known;
         long lasted = terms.site().outage.lastsNanos(now, ttlNanos);
@@ -555,6 +561,10 @@ final class Acquisition extends Gate.Entry<KeptTicket> implements TicketUser, In
         }
         pauseEndNanos = now + Math.min(ttlNanos / 30, LONGEST_OUTAGE_PAUSE_NANOS);
         stage = Stage.PAUSED;
+    }
+
+    private boolean hasWaitedForOthers() {
+        return hasWaited || polling != null || patience == Patience.LIMITED_REST;
     }
 
     /** Ends the wait at its deadline: without a lease, or with the trouble that kept it from one. */

@@ -24,6 +24,7 @@ public final class AsyncDriver<T> extends CompletableFuture<T> implements Runnab
     /** Held, and on its way to the future: whoever takes it out delivers or releases it. */
     private final AtomicReference<@Nullable HeldLease> undelivered = new AtomicReference<>();
 
+    private final Wakeable wakeable;
     private @Nullable Alarm alarm;
     private volatile boolean over; // its outcome is on the way to the future: a late wake must not make another
 
@@ -35,7 +36,9 @@ public final class AsyncDriver<T> extends CompletableFuture<T> implements Runnab
             Function<@Nullable HeldLease, T> form) {
         this.shared = acquisitions;
         this.form = form;
-        this.acquisition = new Acquisition(acquisitions, terms, patience, deadline, Caller.future(this::wake));
+        Wakeable wakeable = new Wakeable(this);
+        this.wakeable = wakeable;
+        this.acquisition = new Acquisition(acquisitions, terms, patience, deadline, Caller.future(wakeable));
     }
 
     public static <T> CompletableFuture<T> acquire(
@@ -46,6 +49,7 @@ public final class AsyncDriver<T> extends CompletableFuture<T> implements Runnab
             Function<@Nullable HeldLease, T> form) {
         AsyncDriver<T> driver = new AsyncDriver<>(acquisitions, terms, patience, deadline, form);
         driver.whenComplete((outcome, failure) -> driver.endIfUnwanted());
+        driver.acquisition.begin();
         driver.wake();
         return driver;
     }
@@ -95,6 +99,7 @@ public final class AsyncDriver<T> extends CompletableFuture<T> implements Runnab
                 HeldLease lease = acquisition.takeLease();
                 undelivered.set(lease);
                 over = true;
+                wakeable.forget();
                 // User code hangs on this future: it runs among the callbacks and never keeps other futures waiting.
                 shared.callbacks.complete(this::deliver, lease);
             } else {
@@ -129,6 +134,31 @@ public final class AsyncDriver<T> extends CompletableFuture<T> implements Runnab
         }
         if (!delivered && lease != null) {
             lease.life().releaseUndelivered();
+        }
+    }
+
+    /**
+     * What wakes the driver until it is over. The lease refers to its acquisition, and through that to this: were it the driver
+     * itself, which has the lease as its result, a lease that its user has forgotten could never be noticed.
+     */
+    private static final class Wakeable implements Runnable {
+
+        private volatile @Nullable AsyncDriver<?> driver;
+
+        Wakeable(AsyncDriver<?> driver) {
+            this.driver = driver;
+        }
+
+        void forget() {
+            driver = null;
+        }
+
+        @Override
+        public void run() {
+            AsyncDriver<?> waiting = driver;
+            if (waiting != null) {
+                waiting.wake();
+            }
         }
     }
 }

@@ -62,9 +62,11 @@ public final class LongWaits {
         if (warnedNanos.size() >= MOST_REMEMBERED) {
             warnedNanos.clear();
         }
-        Long latest = warnedNanos.compute(
-                lockName, (name, last) -> last == null || now - last >= tooLongNanos() ? Long.valueOf(now) : last);
-        return latest == now;
+        Long last = warnedNanos.get(lockName);
+        if (last == null) {
+            return warnedNanos.putIfAbsent(lockName, now) == null;
+        }
+        return now - last >= tooLongNanos() && warnedNanos.replace(lockName, last, now);
     }
 
     private static String namesOf(List<LockView.Holder> holders) {

@@ -2,9 +2,9 @@ package io.holdfast.internal.acquire;
 
 import io.holdfast.LockEvent.Outcome;
 import io.holdfast.internal.lease.HeldLease;
+import io.holdfast.internal.work.ClientExecutors;
 import io.holdfast.spi.Deadline;
 import java.util.concurrent.ForkJoinPool;
-import java.util.concurrent.ForkJoinTask;
 import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
 
@@ -20,7 +20,7 @@ public final class SyncDriver {
         if (Thread.interrupted()) {
             throw new InterruptedException();
         }
-        Acquisition acquisition = new Acquisition(acquisitions, terms, patience, deadline, Caller.thisThread());
+        Acquisition acquisition = begin(acquisitions, terms, patience, deadline);
         while (!acquisition.advance()) {
             if (Thread.interrupted()) {
                 acquisition.abandon(Outcome.INTERRUPTED, "the waiting thread was interrupted");
@@ -34,7 +34,7 @@ public final class SyncDriver {
     /** As {@link #acquire}, but interrupts only show in the flag afterwards. */
     public static @Nullable HeldLease acquireUninterruptibly(
             Acquisitions acquisitions, LockTerms terms, Patience patience, Deadline deadline) {
-        Acquisition acquisition = new Acquisition(acquisitions, terms, patience, deadline, Caller.thisThread());
+        Acquisition acquisition = begin(acquisitions, terms, patience, deadline);
         boolean interrupted = false;
         try {
             while (!acquisition.advance()) {
@@ -49,9 +49,16 @@ public final class SyncDriver {
         }
     }
 
-    /** On a pool of the fork-join kind, such as that of callbacks, another thread makes up for this one meanwhile. */
+    private static Acquisition begin(
+            Acquisitions acquisitions, LockTerms terms, Patience patience, Deadline deadline) {
+        Acquisition acquisition = new Acquisition(acquisitions, terms, patience, deadline, Caller.thisThread());
+        acquisition.begin();
+        return acquisition;
+    }
+
+    /** Among the callbacks another thread makes up for this one meanwhile. Pools of the user's wait as they always do. */
     private static void park(Acquisitions acquisitions, Acquisition acquisition) {
-        if (!ForkJoinTask.inForkJoinPool()) {
+        if (!ClientExecutors.isOnCallbackThread()) {
             acquisitions.time.parkUntil(acquisition, acquisition.wakeAtNanos());
             return;
         }
@@ -77,6 +84,10 @@ public final class SyncDriver {
                             + acquisition.terms().name()
                             + "' cannot be waited for here: use acquireAsync(), or an executor with more threads.",
                     e);
+        } catch (RuntimeException | Error e) {
+            // No memory for one more thread, say.
+            acquisition.abandon(Outcome.FAILED, String.valueOf(e.getMessage()));
+            throw e;
         }
     }
 }

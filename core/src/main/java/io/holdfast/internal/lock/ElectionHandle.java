@@ -6,12 +6,16 @@ import io.holdfast.LeaseWork;
 import io.holdfast.LockOptions;
 import io.holdfast.LockView;
 import io.holdfast.Loss;
+import io.holdfast.StoreUnavailableException;
+import io.holdfast.UnknownOutcomeException;
 import io.holdfast.internal.acquire.Acquisitions;
+import io.holdfast.internal.lease.HeldLease;
 import io.holdfast.internal.work.Callbacks;
 import io.holdfast.spi.StoreContext.Alarm;
+import java.lang.System.Logger.Level;
+import java.lang.System.Logger;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Optional;
@@ -20,6 +24,7 @@ import java.util.Set;
 import java.util.concurrent.CancellationException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
@@ -37,14 +42,20 @@ import org.jspecify.annotations.Nullable;
  *
  * A second campaign beside the first would wait behind the leadership that the first one wins, and win it when that is resigned.
  * So campaigns share one acquisition, and all that are pending win together. A grant that finds no campaign pending, because the
- * last one was cancelled at that very moment, is given back as if it had never been: nobody was elected, and nobody is told.
+ * last one was cancelled at that very moment, is given back as if it had never been: nobody was elected, and nobody is told. Unless
+ * somebody asked between the two and was told that this election leads: the claims count those.
  *
- * What is told: a leadership is told once somebody has won it, and then its end is told once, if it was not ended by hand.
- * Callbacks run one after the other, so that nobody hears of the end before the beginning.
+ * What is told: once somebody has won a leadership, those who want to hear of elections are told while it lasts, and its end is
+ * told once, if it was not ended by hand. Callbacks run one after the other, so that nobody hears of the end before the beginning.
  */
 
 /** An election of this client: a lock whose lease is the leadership. Thread-safe. */
 public final class ElectionHandle implements Election {
+
+    private static final Logger LOG = System.getLogger(ElectionHandle.class.getName());
+
+    /** A store that is away is asked this often at least by one who has led. */
+    private static final Duration LONGEST_REST = Duration.ofSeconds(1);
 
     /** No epoch is negative. */
     private static final long TIMED_OUT = -1;
@@ -68,6 +79,8 @@ public final class ElectionHandle implements Election {
     private final Set<CompletableFuture<Long>> campaigns = new HashSet<>();
     private @Nullable CompletableFuture<Lease> acquisition;
     private @Nullable Lease leadership;
+    private int claims; // of those who were told, besides the ones who campaigned for it, that this leads
+    private final Set<LeaderTerm> terms = new HashSet<>();
 
     public ElectionHandle(Acquisitions acquisitions, Callbacks callbacks, LockHandle lock) {
         this.acquisitions = acquisitions;
@@ -109,7 +122,7 @@ public final class ElectionHandle implements Election {
 
     /** Asks once and does not queue. */
     private OptionalLong campaignOnce() {
-        OptionalLong leading = epoch();
+        OptionalLong leading = claim();
         if (leading.isPresent()) {
             return leading;
         }
@@ -117,21 +130,41 @@ public final class ElectionHandle implements Election {
         if (lease.isEmpty()) {
             return OptionalLong.empty();
         }
+        List<CompletableFuture<Long>> alsoWon;
+        CompletableFuture<Lease> superseded;
+        guard.lock();
+        try {
+            if (state == State.CLOSED) {
+                giveBack(lease.get());
+                throw closed();
+            }
+            state = State.LEADING;
+            leadership = lease.get();
+            claims = 1;
+            alsoWon = takeCampaigns();
+            superseded = takeAcquisition();
+        } finally {
+            guard.unlock();
+        }
+        cancel(superseded);
+        alsoWon.forEach(campaign -> campaign.complete(lease.get().token()));
+        tellElected(lease.get());
+        return OptionalLong.of(lease.get().token());
+    }
+
+    /** The epoch for one more who campaigned, if this leads. */
+    private OptionalLong claim() {
         guard.lock();
         try {
             if (state == State.CLOSED) {
                 throw closed();
             }
-            state = State.LEADING;
-            leadership = lease.get();
+            OptionalLong epoch = epoch();
+            claims += epoch.isPresent() ? 1 : 0;
+            return epoch;
         } finally {
             guard.unlock();
-            if (!isLeadership(lease.get())) {
-                lease.get().release();
-            }
         }
-        tellElected(lease.get());
-        return OptionalLong.of(lease.get().token());
     }
 
     private static long await(CompletableFuture<Long> campaign) throws InterruptedException {
@@ -151,13 +184,10 @@ public final class ElectionHandle implements Election {
     @Override
     public CompletableFuture<Long> campaignAsync() {
         CompletableFuture<Long> campaign = new CompletableFuture<>();
+        CompletableFuture<Lease> asked = null;
         guard.lock();
         try {
-            if (state == State.CLOSED) {
-                campaign.completeExceptionally(closed());
-                return campaign;
-            }
-            OptionalLong leading = epoch();
+            OptionalLong leading = claim();
             if (leading.isPresent()) {
                 campaign.complete(leading.getAsLong());
                 return campaign;
@@ -166,12 +196,18 @@ public final class ElectionHandle implements Election {
             if (state != State.CAMPAIGNING) {
                 state = State.CAMPAIGNING;
                 leadership = null;
-                CompletableFuture<Lease> asked = lock.acquireAsync();
+                asked = lock.acquireAsync();
                 acquisition = asked;
-                asked.whenComplete((lease, failure) -> settle(asked, lease, failure));
             }
+        } catch (CancellationException closed) {
+            campaign.completeExceptionally(closed);
+            return campaign;
         } finally {
             guard.unlock();
+        }
+        if (asked != null) {
+            CompletableFuture<Lease> begun = asked;
+            begun.whenComplete((lease, failure) -> settle(begun, lease, failure));
         }
         campaign.whenComplete((epoch, failure) -> giveUp(campaign));
         return campaign;
@@ -184,63 +220,95 @@ public final class ElectionHandle implements Election {
         try {
             if (campaigns.remove(campaign) && campaigns.isEmpty() && state == State.CAMPAIGNING) {
                 state = State.FOLLOWING;
-                unwanted = acquisition;
-                acquisition = null;
+                unwanted = takeAcquisition();
             }
         } finally {
             guard.unlock();
         }
-        if (unwanted != null) {
-            unwanted.cancel(true);
-        }
+        cancel(unwanted);
     }
 
     private void settle(CompletableFuture<Lease> asked, @Nullable Lease lease, @Nullable Throwable failure) {
-        List<CompletableFuture<Long>> won = new ArrayList<>();
+        List<CompletableFuture<Long>> pending = List.of();
+        boolean wanted;
         guard.lock();
         try {
-            if (acquisition == asked) {
+            wanted = acquisition == asked;
+            if (wanted) {
                 acquisition = null;
-                won.addAll(campaigns);
-                campaigns.clear();
-                state = State.FOLLOWING;
-            }
-            // With the guard held, so that nobody is told of a leadership before it is one, or after it was closed.
-            if (lease != null && won.stream().anyMatch(campaign -> !campaign.isDone())) {
-                state = State.LEADING;
+                pending = takeCampaigns();
+                state = lease == null ? State.FOLLOWING : State.LEADING;
                 leadership = lease;
+                claims = 0;
             }
         } finally {
             guard.unlock();
         }
         if (failure != null) {
-            won.forEach(campaign -> campaign.completeExceptionally(failure));
+            pending.forEach(campaign -> campaign.completeExceptionally(failure));
+        } else if (lease != null && wanted) {
+            award(lease, pending);
         } else if (lease != null) {
-            long winners = won.stream()
-                    .filter(campaign -> campaign.complete(lease.token()))
-                    .count();
-            if (winners > 0) {
-                tellElected(lease);
-            } else if (isLeadership(lease)) {
-                abdicateUntold(lease);
-            } else {
-                lease.releaseAsync();
-            }
+            giveBack(lease);
         }
     }
 
-    /** Nobody won it in the end, unless somebody has asked meanwhile and been told that this election leads. */
-    private void abdicateUntold(Lease lease) {
+    /** Whoever still waits has won. If that is nobody, and nobody has claimed it meanwhile, nobody was elected. */
+    private void award(Lease lease, List<CompletableFuture<Long>> pending) {
+        int winners = 0;
+        for (CompletableFuture<Long> campaign : pending) {
+            winners += campaign.complete(lease.token()) ? 1 : 0;
+        }
+        boolean won;
         guard.lock();
         try {
-            if (leadership == lease) {
-                leadership = null;
-                state = state == State.LEADING ? State.FOLLOWING : state;
+            won = winners > 0 || (leadership == lease && claims > 0);
+            if (!won) {
+                forget(lease);
             }
         } finally {
             guard.unlock();
         }
-        lease.releaseAsync();
+        if (won) {
+            tellElected(lease);
+        } else {
+            giveBack(lease);
+        }
+    }
+
+    /** With the guard held. */
+    private void forget(Lease lease) {
+        if (leadership == lease) {
+            leadership = null;
+            state = state == State.LEADING ? State.FOLLOWING : state;
+        }
+    }
+
+    /** With the guard held. */
+    private List<CompletableFuture<Long>> takeCampaigns() {
+        List<CompletableFuture<Long>> taken = List.copyOf(campaigns);
+        campaigns.clear();
+        return taken;
+    }
+
+    /** With the guard held. */
+    private @Nullable CompletableFuture<Lease> takeAcquisition() {
+        CompletableFuture<Lease> taken = acquisition;
+        acquisition = null;
+        return taken;
+    }
+
+    private static void cancel(@Nullable CompletableFuture<Lease> unwanted) {
+        if (unwanted != null) {
+            unwanted.cancel(true);
+        }
+    }
+
+    /** A lease that was nobody's leadership: at once, whatever its shortest hold, and without waiting for the store. */
+    private static void giveBack(Lease lease) {
+        if (lease instanceof HeldLease held) {
+            held.life().releaseUndeliveredInBackground();
+        }
     }
 
     private boolean isLeadership(Lease lease) {
@@ -253,55 +321,92 @@ public final class ElectionHandle implements Election {
     }
 
     private void tellElected(Lease lease) {
-        Told told = new Told();
-        callbacks.tell(() -> {
+        long epoch = lease.token();
+        electedCallbacks.forEach(callback -> callbacks.tell(() -> {
             if (lease.isValid() && isLeadership(lease)) {
-                told.elected = true;
-                electedCallbacks.forEach(callback -> callback.accept(lease.token()));
+                callback.accept(epoch);
             }
-        });
-        // Weakly: an election that was dropped while it leads must be noticed as a lease that was never closed.
+        }));
+        // Neither this nor the lease: an election that is dropped while it leads is noticed as a lease that was never closed.
         WeakReference<ElectionHandle> self = new WeakReference<>(this);
         lease.onLost(loss -> {
             ElectionHandle election = self.get();
             if (election != null) {
-                election.deposed(lease, loss, told);
+                election.deposed(loss);
             }
         });
     }
 
-    private void deposed(Lease lease, Loss loss, Told told) {
+    private void deposed(Loss loss) {
         guard.lock();
         try {
-            if (leadership == lease) {
-                leadership = null;
-                state = state == State.LEADING ? State.FOLLOWING : state;
+            Lease lost = leadership;
+            if (lost != null && lost.token() == loss.token()) {
+                forget(lost);
             }
         } finally {
             guard.unlock();
         }
-        callbacks.tell(() -> {
-            if (told.elected) {
-                deposedCallbacks.forEach(callback -> callback.accept(loss));
-            }
-        });
-    }
-
-    /** Whether a leadership was told; used by the callbacks, one after the other. */
-    private static final class Told {
-        private boolean elected;
+        deposedCallbacks.forEach(callback -> callbacks.tell(() -> callback.accept(loss)));
     }
 
     @Override
     public <X extends Exception> void lead(LeaseWork<? super Lease, X> work) throws InterruptedException, X {
+        boolean hasLed = false;
         while (true) {
-            campaign();
-            Optional<Lease> lease = leadership();
-            if (lease.isPresent() && new Term(lease.get()).serve(work)) {
-                resign();
-                return;
+            Optional<LeaderTerm> term = hasLed ? termAfterLoss() : beginTerm();
+            if (term.isPresent()) {
+                hasLed = true;
+                try {
+                    if (term.get().serve(work) == LeaderTerm.End.DONE) {
+                        return;
+                    }
+                } finally {
+                    endTerm(term.get());
+                }
             }
         }
+    }
+
+    /** Empty if the leadership was over at once. */
+    private Optional<LeaderTerm> beginTerm() throws InterruptedException {
+        campaign();
+        guard.lock();
+        try {
+            Optional<LeaderTerm> term = leadership().map(LeaderTerm::new);
+            term.ifPresent(terms::add);
+            return term;
+        } finally {
+            guard.unlock();
+        }
+    }
+
+    /** A store that is away is the usual reason for a loss: nobody gives up because of it who has led. */
+    private Optional<LeaderTerm> termAfterLoss() throws InterruptedException {
+        try {
+            return beginTerm();
+        } catch (StoreUnavailableException | UnknownOutcomeException e) {
+            LOG.log(Level.DEBUG, "Election '" + name() + "' cannot campaign, trying again", e);
+            CountDownLatch rested = new CountDownLatch(1);
+            acquisitions.timer().at(acquisitions.after(rest()).atNanos(), rested::countDown);
+            rested.await();
+            return Optional.empty();
+        }
+    }
+
+    private Duration rest() {
+        Duration third = options().ttl().dividedBy(3);
+        return third.compareTo(LONGEST_REST) < 0 ? third : LONGEST_REST;
+    }
+
+    private void endTerm(LeaderTerm term) {
+        guard.lock();
+        try {
+            terms.remove(term);
+        } finally {
+            guard.unlock();
+        }
+        resign(term.lease());
     }
 
     @Override
@@ -311,17 +416,13 @@ public final class ElectionHandle implements Election {
         guard.lock();
         try {
             state = State.CLOSED;
-            pending = new ArrayList<>(campaigns);
-            campaigns.clear();
-            unwanted = acquisition;
-            acquisition = null;
+            pending = takeCampaigns();
+            unwanted = takeAcquisition();
         } finally {
             guard.unlock();
         }
         pending.forEach(campaign -> campaign.completeExceptionally(closed()));
-        if (unwanted != null) {
-            unwanted.cancel(true);
-        }
+        cancel(unwanted);
         resign();
     }
 
@@ -366,14 +467,25 @@ public final class ElectionHandle implements Election {
         guard.lock();
         try {
             lease = leadership;
-            leadership = null;
-            state = state == State.LEADING ? State.FOLLOWING : state;
         } finally {
             guard.unlock();
         }
         if (lease != null) {
-            lease.release();
+            resign(lease);
         }
+    }
+
+    private void resign(Lease lease) {
+        List<LeaderTerm> over;
+        guard.lock();
+        try {
+            forget(lease);
+            over = terms.stream().filter(term -> term.lease() == lease).toList();
+        } finally {
+            guard.unlock();
+        }
+        over.forEach(LeaderTerm::interruptOther);
+        lease.release();
     }
 
     @Override
@@ -389,78 +501,5 @@ public final class ElectionHandle implements Election {
     @Override
     public String toString() {
         return "Election[" + name() + "]";
-    }
-
-    /** One stretch of work as leader on the calling thread, which is interrupted if the leadership is lost. Used once. */
-    private static final class Term {
-
-        private enum Stage {
-            WORKING,
-            INTERRUPTED,
-            DONE
-        }
-
-        private final Lease lease;
-        private final Thread worker = Thread.currentThread();
-        private final ReentrantLock guard = new ReentrantLock();
-        private Stage stage = Stage.WORKING; // guarded by guard
-
-        Term(Lease lease) {
-            this.lease = lease;
-        }
-
-        /** False if the leadership was lost meanwhile. */
-        <X extends Exception> boolean serve(LeaseWork<? super Lease, X> work) throws X {
-            lease.onLost(loss -> interrupt());
-            Exception failure = null;
-            try {
-                work.run(lease);
-            } catch (Exception e) {
-                failure = e;
-            } finally {
-                if (finish() == Stage.INTERRUPTED) {
-                    // Ours, and it has done its work.
-                    Thread.interrupted();
-                }
-            }
-            boolean lost = !lease.isValid();
-            if (failure != null && !lost) {
-                lease.release();
-                throw ElectionHandle.<X>unchecked(failure);
-            }
-            return !lost;
-        }
-
-        private void interrupt() {
-            guard.lock();
-            try {
-                if (stage == Stage.WORKING) {
-                    stage = Stage.INTERRUPTED;
-                    worker.interrupt();
-                }
-            } finally {
-                guard.unlock();
-            }
-        }
-
-        private Stage finish() {
-            guard.lock();
-            try {
-                Stage before = stage;
-                stage = Stage.DONE;
-                return before;
-            } finally {
-                guard.unlock();
-            }
-        }
-    }
-
-    /** The work throws X or a RuntimeException, which the compiler cannot know of a caught Exception. */
-    @SuppressWarnings("unchecked")
-    private static <X extends Exception> X unchecked(Exception failure) {
-        if (failure instanceof RuntimeException runtime) {
-            throw runtime;
-        }
-        return (X) failure;
     }
 }

@@ -51,8 +51,8 @@ final class HeldMultiLease implements MultiLease {
         }
     }
 
-    void releaseUndelivered() {
-        releaseUndelivered(leases);
+    List<HeldLease> heldLeases() {
+        return leases;
     }
 
     @Override

@@ -12,7 +12,7 @@ import io.holdfast.internal.acquire.LockTerms;
 import io.holdfast.internal.acquire.Patience;
 import io.holdfast.internal.acquire.SyncDriver;
 import io.holdfast.internal.lease.HeldLease;
-import io.holdfast.internal.ticket.StoreRequests;
+import io.holdfast.internal.ticket.Views;
 import io.holdfast.spi.Deadline;
 import java.time.Duration;
 import java.util.Objects;
@@ -24,20 +24,19 @@ import org.jspecify.annotations.Nullable;
 public final class LockHandle implements DistributedLock {
 
     private final Acquisitions acquisitions;
-    private final StoreRequests requests;
+    private final Views views;
     private final ReentrantOwners owners;
     private final LockTerms terms;
 
-    public LockHandle(
-            Acquisitions acquisitions, StoreRequests requests, ReentrantOwners owners, LockTerms terms) {
+    public LockHandle(Acquisitions acquisitions, Views views, ReentrantOwners owners, LockTerms terms) {
         this.acquisitions = acquisitions;
-        this.requests = requests;
+        this.views = views;
         this.owners = owners;
         this.terms = terms;
     }
 
     LockHandle withDemand(Demand other) {
-        return new LockHandle(acquisitions, requests, owners, terms.withDemand(other));
+        return new LockHandle(acquisitions, views, owners, terms.withDemand(other));
     }
 
     LockTerms terms() {
@@ -110,7 +109,7 @@ public final class LockHandle implements DistributedLock {
 
     @Override
     public LockView inspect() {
-        return requests.view(terms.name());
+        return views.view(terms.name());
     }
 
     @Override

@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -44,14 +45,14 @@ public final class MultiLockHandle implements MultiLock {
 
     @Override
     public MultiLease acquire() throws InterruptedException {
-        return take(lock -> lock.take(Patience.ENDLESS, acquisitions.never()), () -> true)
+        return take((lock, before) -> lock.take(Patience.ENDLESS, acquisitions.never()), () -> true, HeldMultiLease::releaseUndelivered)
                 .orElseThrow();
     }
 
     @Override
     public Optional<MultiLease> tryAcquire() {
         try {
-            return take(LockHandle::takeNow, () -> false);
+            return take((lock, before) -> lock.takeNow(), () -> false, HeldMultiLease::releaseUndelivered);
         } catch (InterruptedException e) {
             throw new AssertionError("asking once does not wait", e);
         }
@@ -63,10 +64,13 @@ public final class MultiLockHandle implements MultiLock {
             return tryAcquire();
         }
         Deadline deadline = acquisitions.after(maxWait);
-        // The time is for all of them together: none is asked for once it is over.
+        // The time is for all of them together: none is asked for once it is over, and giving back takes no more of it.
         return take(
-                lock -> deadline.hasPassed() ? Optional.empty() : lock.take(Patience.LIMITED, deadline),
-                () -> !deadline.hasPassed());
+                (lock, before) -> before > 0 && deadline.hasPassed()
+                        ? Optional.empty()
+                        : lock.take(limited(before), deadline),
+                () -> !deadline.hasPassed(),
+                HeldMultiLease::releaseUndeliveredInBackground);
     }
 
     @Override
@@ -85,29 +89,34 @@ public final class MultiLockHandle implements MultiLock {
         return new Chain<>(patience, acquisitions.after(maxWait), Function.identity()).start();
     }
 
+    private static Patience limited(int locksBefore) {
+        return locksBefore == 0 ? Patience.LIMITED : Patience.LIMITED_REST;
+    }
+
     private interface Way {
-        Optional<HeldLease> acquire(LockHandle lock) throws InterruptedException;
+        Optional<HeldLease> acquire(LockHandle lock, int locksBefore) throws InterruptedException;
     }
 
     /** Empty if one could not be had, or was lost before the last was and there is no time to begin anew. */
-    private Optional<MultiLease> take(Way way, BooleanSupplier mayBeginAnew) throws InterruptedException {
+    private Optional<MultiLease> take(Way way, BooleanSupplier mayBeginAnew, Consumer<List<HeldLease>> giveBack)
+            throws InterruptedException {
         Optional<HeldMultiLease> all;
         do {
-            all = takeOnce(way);
+            all = takeOnce(way, giveBack);
             if (all.isEmpty() || all.get().isValid()) {
                 return all.map(HeldMultiLease::delivered);
             }
-            all.get().releaseUndelivered();
+            giveBack.accept(all.get().heldLeases());
         } while (mayBeginAnew.getAsBoolean());
         return Optional.empty();
     }
 
     /** All, though some may be lost by now, or empty if one could not be had. */
-    private Optional<HeldMultiLease> takeOnce(Way way) throws InterruptedException {
+    private Optional<HeldMultiLease> takeOnce(Way way, Consumer<List<HeldLease>> giveBack) throws InterruptedException {
         List<HeldLease> taken = new ArrayList<>();
         try {
             for (LockHandle lock : locks) {
-                Optional<HeldLease> lease = way.acquire(lock);
+                Optional<HeldLease> lease = way.acquire(lock, taken.size());
                 if (lease.isEmpty()) {
                     return Optional.empty();
                 }
@@ -116,7 +125,7 @@ public final class MultiLockHandle implements MultiLock {
             return Optional.of(new HeldMultiLease(taken));
         } finally {
             if (taken.size() < locks.size()) {
-                HeldMultiLease.releaseUndelivered(taken);
+                giveBack.accept(taken);
             }
         }
     }
@@ -159,8 +168,8 @@ public final class MultiLockHandle implements MultiLock {
                 giveUp();
                 return;
             }
-            CompletableFuture<Optional<HeldLease>> step =
-                    locks.get(taken.size()).takeAsync(patience, deadline);
+            Patience now = patience == Patience.LIMITED ? limited(taken.size()) : patience;
+            CompletableFuture<Optional<HeldLease>> step = locks.get(taken.size()).takeAsync(now, deadline);
             current = step;
             step.whenComplete(this::settle);
             if (isDone()) {

@@ -67,7 +67,7 @@ final class ReentrantHandle implements ReentrantDistributedLock {
 
     @Override
     public void unlock() {
-        Owned owned = owners.current(terms.name());
+        Owned owned = owned();
         if (owned == null) {
             throw new IllegalMonitorStateException(
                     "thread " + Thread.currentThread().getName() + " does not own lock '" + terms.name() + "'");
@@ -123,13 +123,19 @@ final class ReentrantHandle implements ReentrantDistributedLock {
 
     @Override
     public int getHoldCount() {
-        Owned owned = owners.current(terms.name());
+        Owned owned = owned();
         return owned == null ? 0 : owned.depth();
     }
 
     @Override
     public Optional<Lease> lease() {
-        return Optional.ofNullable(owners.current(terms.name())).map(Owned::lease);
+        return Optional.ofNullable(owned()).map(Owned::lease);
+    }
+
+    /** What the calling thread owns, if that is as much as this lock is: a reader does not own the write lock. */
+    private @Nullable Owned owned() {
+        Owned owned = owners.current(terms.name());
+        return owned != null && owned.covers(terms.demand()) ? owned : null;
     }
 
     @Override

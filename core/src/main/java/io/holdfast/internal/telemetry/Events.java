@@ -5,6 +5,7 @@ import io.holdfast.LockListener;
 import io.holdfast.internal.work.Callbacks;
 import java.lang.System.Logger.Level;
 import java.lang.System.Logger;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -18,8 +19,10 @@ final class Events {
     /** Beyond this a listener has lost touch, and keeping its events would only use up the memory. */
     private static final int MOST_PENDING = 100_000;
 
-    /** Then somebody else's callback gets its turn, should they share a thread. */
+    /** After so many, or so long, somebody else's callback gets its turn, should they share a thread. */
     private static final int MOST_AT_ONCE = 64;
+
+    private static final long LONGEST_AT_ONCE_NANOS = Duration.ofMillis(5).toNanos();
 
     private final List<LockListener> listeners;
     private final Callbacks callbacks;
@@ -52,12 +55,14 @@ final class Events {
 
     /** Run by one at a time: whoever makes {@code pending} more than nothing starts it, and it ends at nothing. */
     private void drain() {
-        for (int told = 0; told < MOST_AT_ONCE; told++) {
+        long begunNanos = System.nanoTime();
+        int told = 0;
+        do {
             tell(queue.remove());
             if (pending.decrementAndGet() == 0) {
                 return;
             }
-        }
+        } while (++told < MOST_AT_ONCE && System.nanoTime() - begunNanos < LONGEST_AT_ONCE_NANOS);
         callbacks.tell(Events::drain, this);
     }
 

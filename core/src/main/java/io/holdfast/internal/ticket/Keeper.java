@@ -73,6 +73,11 @@ public final class Keeper {
         kept.values().forEach(KeptTicket::closeWithClient);
     }
 
+    /** Those whose lease the store does not know by its token and thread. */
+    List<KeptTicket> handedOn() {
+        return kept.values().stream().filter(KeptTicket::wasHandedOn).toList();
+    }
+
     private void plan(KeptTicket ticket) {
         alarm.at(earlier(ticket.dueNanos(), ticket.endNanos()));
     }
@@ -150,16 +155,23 @@ public final class Keeper {
                 lookAgainAfter(e, ticket);
             }
         }
-        warnOfOutage(server, batch);
+        try {
+            warnOfOutage(server, batch);
+        } catch (RuntimeException | Error e) {
+            // Too little memory for a message must not keep the next batch from being renewed.
+            LOG.log(Level.DEBUG, "Could not warn of failing renewals", e);
+        }
     }
 
     /** The first renewal that fails is worth a warning, those that fail after it are not, until one succeeds. */
     private void warnOfOutage(String server, List<KeptTicket> batch) {
+        if (batch.stream().noneMatch(KeptTicket::isFailing)) {
+            serversAway.remove(server);
+            return;
+        }
         List<KeptTicket> failing =
                 batch.stream().filter(KeptTicket::isHeldAndFailing).toList();
-        if (failing.isEmpty()) {
-            serversAway.remove(server);
-        } else if (serversAway.add(server)) {
+        if (!failing.isEmpty() && serversAway.add(server)) {
             KeptTicket first = failing.get(0);
             LOG.log(
                     Level.WARNING,

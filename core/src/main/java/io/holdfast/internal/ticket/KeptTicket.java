@@ -35,10 +35,12 @@ public final class KeptTicket implements Ticket.Listener {
     private volatile @Nullable LockException failure;
     private volatile boolean extended;
     private long grantedNanos; // written by the acquisition that got it, then handed on through the gate
-    private int localNumber; // as above
+    private volatile int localNumber;
+    private volatile String usersThread;
 
     KeptTicket(Tickets.Spec spec, Tickets tickets, TicketUser user) {
         this.renewal = spec.renewal();
+        this.usersThread = spec.thread();
         this.time = tickets.time();
         this.keeper = tickets.keeper();
         this.cleanup = tickets.cleanup();
@@ -67,9 +69,20 @@ public final class KeptTicket implements Ticket.Listener {
         grantedNanos = nowNanos;
     }
 
-    /** Goes on under another lease, with the next local number. */
-    public void handOn() {
+    /** Goes on under another lease, with the next local number, for that thread. By one at a time, whom the gate let in. */
+    @SuppressWarnings("NonAtomicOperationOnVolatileField")
+    public void handOn(String thread) {
         localNumber++;
+        usersThread = thread;
+    }
+
+    boolean wasHandedOn() {
+        return localNumber > 0 && ticket.state() == Ticket.State.HELD;
+    }
+
+    /** The thread that asked for the lease that uses this now. */
+    String usersThread() {
+        return usersThread;
     }
 
     /** The token of the lease that uses this now. */
@@ -206,8 +219,13 @@ public final class KeptTicket implements Ticket.Listener {
 
     // What the keeper asks.
 
+    /** Whether the store could not be asked the last time. */
+    boolean isFailing() {
+        return failure != null;
+    }
+
     boolean isHeldAndFailing() {
-        return failure != null && ticket.state() == Ticket.State.HELD;
+        return isFailing() && ticket.state() == Ticket.State.HELD;
     }
 
     String failureText() {

@@ -14,6 +14,9 @@ import java.util.concurrent.atomic.AtomicInteger;
 /** Makes the client's own executors: virtual threads where the JDK has them, else a few daemon threads. */
 public final class ClientExecutors {
 
+    /** Callbacks of losses that block in their own way: so many of them keep nobody else from hearing of a loss. */
+    private static final int LOSS_THREADS = 64;
+
     private static final int THREADS = Math.max(4, 2 * Runtime.getRuntime().availableProcessors());
     private static final long IDLE_SECONDS = 30;
 
@@ -37,15 +40,24 @@ public final class ClientExecutors {
      * a {@code RejectedExecutionException}.
      */
     public static ExecutorService forCallbacks(String threadName) {
+        return forCallbacks(threadName, THREADS);
+    }
+
+    /** For callbacks of losses, which must reach everybody: more threads, made when they are needed. */
+    static ExecutorService forLossCallbacks(String threadName) {
+        return forCallbacks(threadName, LOSS_THREADS);
+    }
+
+    private static ExecutorService forCallbacks(String threadName, int threads) {
         try {
             return virtual(threadName);
         } catch (ReflectiveOperationException before21) {
             AtomicInteger number = new AtomicInteger();
             ClassLoader loader = Thread.currentThread().getContextClassLoader();
             return new ForkJoinPool(
-                    THREADS,
+                    threads,
                     pool -> {
-                        ForkJoinWorkerThread thread = ForkJoinPool.defaultForkJoinWorkerThreadFactory.newThread(pool);
+                        ForkJoinWorkerThread thread = new CallbackThread(pool);
                         thread.setName(threadName + "-" + number.incrementAndGet());
                         // Else it is the system's, which does not find the classes of an application server or a fat jar.
                         thread.setContextClassLoader(loader);
@@ -53,6 +65,18 @@ public final class ClientExecutors {
                     },
                     null,
                     true);
+        }
+    }
+
+    /** Whether the calling thread runs users' callbacks, and another makes up for it if it waits in {@code managedBlock}. */
+    public static boolean isOnCallbackThread() {
+        return Thread.currentThread() instanceof CallbackThread;
+    }
+
+    /** Tells our pools from the user's. */
+    private static final class CallbackThread extends ForkJoinWorkerThread {
+        CallbackThread(ForkJoinPool pool) {
+            super(pool);
         }
     }
 

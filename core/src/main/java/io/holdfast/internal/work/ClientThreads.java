@@ -24,7 +24,7 @@ public final class ClientThreads {
         this.time = time;
         this.tasks = ClientExecutors.forTasks(prefix + "task");
         this.callbacks = ClientExecutors.forCallbacks(prefix + "callback");
-        this.lossCallbacks = ClientExecutors.forCallbacks(prefix + "loss");
+        this.lossCallbacks = ClientExecutors.forLossCallbacks(prefix + "loss");
         this.storeBackground = ClientExecutors.forTasks(prefix + "store");
         this.servers = new ServerThreads(prefix);
         this.timer = new ClientTimer(time, prefix + "timer");

@@ -1,5 +1,6 @@
 package io.holdfast.spi.support;
 
+import io.holdfast.spi.StoreContext.Alarm;
 import io.holdfast.spi.StoreContext.Timer;
 import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
@@ -8,8 +9,7 @@ import org.jspecify.annotations.Nullable;
  * Runs one task at the earliest of the times asked for, however many ask. Thread-safe.
  *
  * <p>Asking for a later time than the next planned one does nothing: the task itself asks again for what is still to come. An
- * earlier time replaces a later plan; the later one's alarm still goes off, finds that it is not the plan any more, and does
- * nothing. The plan is forgotten before the task runs: what is added before the task looks is seen by it, what is added after
+ * earlier time replaces a later plan, whose alarm is cancelled. The plan is forgotten before the task runs: what is added before the task looks is seen by it, what is added after
  * finds no plan and makes one.
  */
 public final class EarliestAlarm {
@@ -29,7 +29,14 @@ public final class EarliestAlarm {
         while (known == null || nanos - known.atNanos < 0) {
             Plan earlier = new Plan(nanos);
             if (planned.compareAndSet(known, earlier)) {
-                timer.at(nanos, () -> goOff(earlier));
+                earlier.alarm = timer.at(nanos, () -> goOff(earlier));
+                if (known != null) {
+                    known.cancel();
+                }
+                if (planned.get() != earlier) {
+                    // Replaced before its alarm was known.
+                    earlier.cancel();
+                }
                 return;
             }
             known = planned.get();
@@ -46,9 +53,17 @@ public final class EarliestAlarm {
     private static final class Plan {
 
         private final long atNanos;
+        private volatile @Nullable Alarm alarm;
 
         Plan(long atNanos) {
             this.atNanos = atNanos;
+        }
+
+        void cancel() {
+            Alarm set = alarm;
+            if (set != null) {
+                set.cancel();
+            }
         }
     }
 }

@@ -1,10 +1,12 @@
-package io.holdfast.internal.work;
+package io.holdfast.internal.telemetry;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.Demand;
 import io.holdfast.LockEvent;
 import io.holdfast.LockListener;
+import io.holdfast.internal.work.Callbacks;
+import io.holdfast.internal.work.Lifecycle;
 import java.util.ArrayDeque;
 import java.util.List;
 import java.util.Optional;

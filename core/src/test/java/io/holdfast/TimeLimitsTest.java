@@ -1,0 +1,178 @@
+package io.holdfast;
+
+import static io.holdfast.ManualClient.TTL;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
+import static org.awaitility.Awaitility.await;
+
+import io.holdfast.spi.Ticket;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.Timeout;
+
+@DisplayName("A caller's time limit")
+@Timeout(60)
+class TimeLimitsTest {
+
+    private static final Duration LIMIT = Duration.ofMillis(50);
+
+    private final ManualClient client = new ManualClient();
+
+    @AfterEach
+    void close() {
+        client.store.beforeAsk = () -> {};
+        client.store.beforeRelease = () -> {};
+        client.close();
+    }
+
+    @Test
+    @DisplayName("P7 that ends a request after a wait for another thread ends like any wait in vain")
+    void thatEndsARequestAfterAWaitForAnotherThreadEndsLikeAnyWaitInVain() throws Exception {
+        for (RuntimeException failure : failures()) {
+            Lease held = client.lock("orders").acquire();
+            Background<Optional<Lease>> waiting = Background.run(() -> client.holdfast
+                    .lock("orders", ManualClient.OPTIONS.withFairness(Fairness.BARGING))
+                    .tryAcquire(LIMIT));
+            await().until(waiting::isParked);
+            client.store.beforeAsk = () -> {
+                client.time.advance(LIMIT);
+                throw failure;
+            };
+
+            held.release();
+
+            assertThat(waiting.get(10, TimeUnit.SECONDS)).isEmpty();
+            client.store.beforeAsk = () -> {};
+        }
+    }
+
+    @Test
+    @DisplayName("P7 that cuts a request short a moment before its end ends like any wait in vain too")
+    void thatCutsARequestShortAMomentBeforeItsEndEndsLikeAnyWaitInVainToo() throws Exception {
+        for (RuntimeException failure : failures()) {
+            Lease held = client.lock("orders").acquire();
+            Background<Optional<Lease>> waiting = Background.run(() -> client.holdfast
+                    .lock("orders", ManualClient.OPTIONS.withFairness(Fairness.BARGING))
+                    .tryAcquire(LIMIT));
+            await().until(waiting::isParked);
+            // As a driver does that counts in whole milliseconds.
+            client.store.beforeAsk = () -> {
+                client.time.advance(LIMIT.minusNanos(800_000));
+                throw failure;
+            };
+
+            held.release();
+
+            client.passUntil(Duration.ofMillis(1), waiting::isDone);
+            assertThat(waiting.get(10, TimeUnit.SECONDS)).isEmpty();
+            client.store.beforeAsk = () -> {};
+        }
+    }
+
+    @Test
+    @DisplayName("P7 a store that was away before the limit is told of, not taken for a taken lock")
+    void storeThatWasAwayBeforeTheLimitIsToldOf() throws Exception {
+        Lease held = client.lock("orders").acquire();
+        Background<Optional<Lease>> waiting = Background.run(() -> client.holdfast
+                .lock("orders", ManualClient.OPTIONS.withFairness(Fairness.BARGING))
+                .tryAcquire(TTL));
+        await().until(waiting::isParked);
+        client.store.network = FaultyStore.Network.DOWN;
+
+        held.release();
+
+        client.passUntil(TTL.dividedBy(10), waiting::isDone);
+        assertThat(waiting).isCompletedExceptionally();
+        assertThatExceptionOfType(ExecutionException.class)
+                .isThrownBy(waiting::get)
+                .withCauseInstanceOf(StoreUnavailableException.class);
+    }
+
+    @Test
+    @DisplayName("P7 of several locks that runs out after a wait for the first is no error")
+    void ofSeveralLocksThatRunsOutAfterAWaitForTheFirstIsNoError() throws Exception {
+        Ticket elsewhere = client.holdElsewhere("first");
+        Background<Optional<MultiLease>> waiting = Background.run(
+                () -> client.holdfast.lockAll("first", "second").tryAcquire(LIMIT));
+        await().until(() -> !client.lock("first").inspect().waiters().isEmpty());
+        client.store.beforeAsk = () -> {
+            client.time.advance(LIMIT);
+            throw new UnknownOutcomeException("second", "no answer in time");
+        };
+
+        client.releaseElsewhere(elsewhere);
+
+        assertThat(waiting.get(10, TimeUnit.SECONDS)).isEmpty();
+        client.store.beforeAsk = () -> {};
+        await().until(() -> !client.isHeld("first"));
+    }
+
+    @Test
+    @DisplayName("P7 of several locks covers giving back those that were had")
+    void ofSeveralLocksCoversGivingBackThoseThatWereHad() throws Exception {
+        client.holdElsewhere("second");
+        CountDownLatch answer = new CountDownLatch(1);
+        client.store.beforeRelease = () -> awaitQuietly(answer);
+        Background<Optional<MultiLease>> waiting = Background.run(
+                () -> client.holdfast.lockAll("first", "second").tryAcquire(LIMIT));
+        await().until(() -> !client.lock("second").inspect().waiters().isEmpty());
+
+        client.time.advance(LIMIT);
+
+        assertThat(waiting.get(10, TimeUnit.SECONDS)).isEmpty();
+        answer.countDown();
+        await().until(() -> !client.isHeld("first"));
+    }
+
+    @Test
+    @DisplayName("P7 covers giving back what another thread left behind")
+    void coversGivingBackWhatAnotherThreadLeftBehind() throws Exception {
+        CountDownLatch answer = new CountDownLatch(1);
+        AtomicReference<Thread> released = new AtomicReference<>();
+        Lease held = client.lock("orders").acquire();
+        Background<Optional<Lease>> waiting =
+                Background.run(() -> client.lock("orders").tryAcquire(Duration.ofSeconds(2)));
+        await().until(waiting::isParked);
+        client.store.beforeRelease = () -> {
+            released.set(Thread.currentThread());
+            awaitQuietly(answer);
+        };
+        // What is handed on is no longer surely valid when it is taken up.
+        client.time.beforeWaking = thread -> {
+            if (waiting.isOn(thread)) {
+                client.time.beforeWaking = other -> {};
+                client.time.advance(TTL.multipliedBy(6).dividedBy(10));
+            }
+        };
+
+        held.release();
+
+        await().until(() -> released.get() != null);
+        assertThat(waiting.isOn(released.get())).as("released on the caller's thread").isFalse();
+        client.time.advance(Duration.ofSeconds(2));
+        assertThat(waiting.get(10, TimeUnit.SECONDS)).isEmpty();
+        answer.countDown();
+    }
+
+    private static List<RuntimeException> failures() {
+        return List.of(
+                new StoreUnavailableException("orders", "not sent in time"),
+                new UnknownOutcomeException("orders", "no answer in time"));
+    }
+
+    private static void awaitQuietly(CountDownLatch latch) {
+        try {
+            latch.await();
+        } catch (InterruptedException e) {
+            Thread.currentThread().interrupt();
+        }
+    }
+}
