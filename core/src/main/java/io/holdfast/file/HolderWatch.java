@@ -2,13 +2,14 @@ package io.holdfast.file;
 
 import io.holdfast.LossReason;
 import io.holdfast.spi.Deadline;
+import io.holdfast.spi.OwnerId;
 import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.Ticket;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.OptionalLong;
-import java.util.Set;
+import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 
@@ -23,7 +24,7 @@ final class HolderWatch implements TicketPoller.ForceWatch {
 
     private final Supplier<Optional<LockDirectory>> directory;
     private final StoreContext context;
-    private final Set<Ticket> tickets = ConcurrentHashMap.newKeySet();
+    private final Map<OwnerId, Ticket> tickets = new ConcurrentHashMap<>();
     /** Only the looking thread uses it. */
     private OptionalLong lastCount = OptionalLong.empty();
 
@@ -34,11 +35,11 @@ final class HolderWatch implements TicketPoller.ForceWatch {
 
     /** From before its request until it is given back or its loss was told. */
     void add(Ticket ticket) {
-        tickets.add(ticket);
+        tickets.put(ticket.owner(), ticket);
     }
 
     void remove(Ticket ticket) {
-        tickets.remove(ticket);
+        tickets.remove(ticket.owner());
     }
 
     @Override
@@ -49,7 +50,7 @@ final class HolderWatch implements TicketPoller.ForceWatch {
     @Override
     public void look() {
         // Who let a lease run out may never come back to release it.
-        tickets.removeIf(ticket -> ticket.state() == Ticket.State.ENDED);
+        tickets.values().removeIf(ticket -> ticket.state() == Ticket.State.ENDED);
         directory.get().ifPresent(this::lookIn);
     }
 
@@ -57,7 +58,7 @@ final class HolderWatch implements TicketPoller.ForceWatch {
         try {
             OptionalLong count = open.lookForForces();
             if (count.isPresent() && !count.equals(lastCount)) {
-                tickets.stream()
+                tickets.values().stream()
                         .filter(ticket -> ticket.state() == Ticket.State.HELD)
                         .forEach(ticket -> lookFor(ticket, open));
                 lastCount = count;
@@ -77,7 +78,7 @@ final class HolderWatch implements TicketPoller.ForceWatch {
                     soon,
                     (table, now) -> table.find(ticket.owner()).isPresent());
             if (!isThere) {
-                tickets.remove(ticket);
+                remove(ticket);
                 ticket.gone(LossReason.FORCED, "an administrator released the lock by force");
             }
         } finally {

@@ -1,5 +1,9 @@
 package io.holdfast.internal.ticket;
 
+import java.util.Optional;
+import java.util.List;
+import io.holdfast.internal.work.Callbacks;
+import io.holdfast.internal.telemetry.Telemetry;
 import static org.jetbrains.lincheck.datastructures.ManagedStrategyGuaranteeKt.forClasses;
 
 import io.holdfast.Demand;
@@ -29,6 +33,7 @@ import org.junit.jupiter.api.Test;
 public class KeeperModelTest {
 
     private static final Duration TTL = Duration.ofSeconds(10);
+    private static final Lifecycle LIFECYCLE = new Lifecycle("client");
     private static final long START = 0;
     private static final long SENT = TTL.toNanos() / 2;
     private static final long END = TTL.toNanos();
@@ -40,7 +45,9 @@ public class KeeperModelTest {
             MemoryStore.unnamed().open(new StoreContext("client", "client", clock, this::at, Runnable::run)),
             clock,
             Duration.ofSeconds(1),
-            new Lifecycle("client"));
+            LIFECYCLE,
+            new Telemetry(
+                    List.of(), List.of(), new Callbacks(Optional.empty(), Runnable::run, Runnable::run, LIFECYCLE)));
     private final ServerThreads threads = new ServerThreads("model-");
     private final Keeper keeper = new Keeper(requests, clock, this::at, threads, () -> {});
     private final Tickets tickets = new Tickets(
@@ -54,7 +61,7 @@ public class KeeperModelTest {
     private final AtomicInteger told = new AtomicInteger();
     /** Not renewed, so that its time is over when nobody moves it on. */
     private final KeptTicket kept =
-            tickets.open(new Tickets.Spec("orders", Demand.exclusive(), TTL, Renewal.NONE), this::changed);
+            tickets.open(new Tickets.Spec("orders", Demand.exclusive(), TTL, Renewal.NONE, "thread"), this::changed);
 
     private volatile boolean validAgain;
 
