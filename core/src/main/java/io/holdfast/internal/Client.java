@@ -105,6 +105,12 @@ public final class Client implements Holdfast {
         this.sites = new LockSites(time);
     }
 
+    /** Tells the observers that it is there. */
+    public Client connected() {
+        telemetry.connected(this);
+        return this;
+    }
+
     private LockStore open(String clientId) {
         try {
             return settings.store()
@@ -123,6 +129,11 @@ public final class Client implements Holdfast {
     @Override
     public String name() {
         return settings.clientName();
+    }
+
+    @Override
+    public String store() {
+        return requests.traits().store();
     }
 
     @Override
@@ -203,7 +214,7 @@ public final class Client implements Holdfast {
 
     @Override
     public LockStatistics statistics() {
-        return telemetry.statistics();
+        return telemetry.statistics(keeper.leastShareLeft());
     }
 
     @Override
@@ -235,6 +246,7 @@ public final class Client implements Holdfast {
             requests.store().close();
         } finally {
             threads.stop();
+            telemetry.closed(this);
             if (interrupted) {
                 Thread.currentThread().interrupt();
             }

@@ -17,6 +17,7 @@ import io.holdfast.spi.Tokens;
 import io.holdfast.spi.Withdrawal;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -30,7 +31,9 @@ final class TestStore implements DowngradingStore, TokenRaisingStore, Administer
 
     private final MemoryStore inner;
     private final StoreContext context;
-    private final Set<Ticket> tickets = ConcurrentHashMap.newKeySet();
+    /** When each was last asked for or renewed, whether or not that reached the store. */
+    private final Map<Ticket, Long> tickets = new ConcurrentHashMap<>();
+
     private final AtomicInteger underWay = new AtomicInteger();
     private volatile boolean down;
 
@@ -46,7 +49,7 @@ final class TestStore implements DowngradingStore, TokenRaisingStore, Administer
     /** Takes away what is held and fits. Returns how many there were. */
     int lose(String name, Predicate<Ticket> which, Deadline deadline) {
         int lost = 0;
-        for (Ticket ticket : tickets) {
+        for (Ticket ticket : tickets.keySet()) {
             if (ticket.name().equals(name) && ticket.state() == Ticket.State.HELD && which.test(ticket)) {
                 // Its holder is told before anybody else can get the lock.
                 ticket.gone(LossReason.GONE, "the test took it away");
@@ -69,31 +72,29 @@ final class TestStore implements DowngradingStore, TokenRaisingStore, Administer
     /** Whether a ticket should have been renewed by now; renewals come after a third of the ttl at the latest. */
     boolean hasOverdueTicket(Set<Ticket> notRenewed) {
         long now = context.time().nanoTime();
-        tickets.removeIf(ticket -> ticket.state() == Ticket.State.ENDED);
-        return !down
-                && tickets.stream().anyMatch(ticket -> !notRenewed.contains(ticket) && isOverdue(ticket, now));
+        tickets.keySet().removeIf(ticket -> ticket.state() == Ticket.State.ENDED);
+        return tickets.keySet().stream().anyMatch(ticket -> !notRenewed.contains(ticket) && isOverdue(ticket, now));
     }
 
     void addOverdueTo(Set<Ticket> found) {
         long now = context.time().nanoTime();
-        tickets.stream().filter(ticket -> isOverdue(ticket, now)).forEach(found::add);
+        tickets.keySet().stream().filter(ticket -> isOverdue(ticket, now)).forEach(found::add);
     }
 
     /** The times at which tickets are overdue. */
     LongStream overdueNanos(Set<Ticket> notRenewed) {
-        return down
-                ? LongStream.empty()
-                : tickets.stream()
-                        .filter(ticket -> ticket.state() != Ticket.State.ENDED && !notRenewed.contains(ticket))
-                        .mapToLong(TestStore::overdueNanos);
+        return tickets.keySet().stream()
+                .filter(ticket -> ticket.state() != Ticket.State.ENDED && !notRenewed.contains(ticket))
+                .mapToLong(this::overdueNanos);
     }
 
-    private static boolean isOverdue(Ticket ticket, long now) {
+    private boolean isOverdue(Ticket ticket, long now) {
         return now - overdueNanos(ticket) >= 0 && ticket.endNanos() - now > 0;
     }
 
-    private static long overdueNanos(Ticket ticket) {
-        return ticket.baseNanos() + ticket.ttl().toNanos() / 5 * 2;
+    private long overdueNanos(Ticket ticket) {
+        long asked = tickets.getOrDefault(ticket, ticket.baseNanos());
+        return Math.max(0, asked - ticket.baseNanos()) + ticket.baseNanos() + ticket.ttl().toNanos() / 5 * 2;
     }
 
     @Override
@@ -103,12 +104,14 @@ final class TestStore implements DowngradingStore, TokenRaisingStore, Administer
 
     @Override
     public Optional<Refusal> request(Ticket ticket, Mode mode, Deadline deadline) {
-        tickets.add(ticket);
+        tickets.put(ticket, context.time().nanoTime());
         return send(ticket.name(), () -> inner.request(ticket, mode, deadline));
     }
 
     @Override
     public void renew(List<Ticket> renewed, Deadline deadline) {
+        long now = context.time().nanoTime();
+        renewed.forEach(ticket -> tickets.computeIfPresent(ticket, (known, before) -> now));
         send(renewed.get(0).name(), () -> {
             inner.renew(renewed, deadline);
             return true;
