@@ -120,8 +120,8 @@ public final class HoldfastMetrics implements LockObserver {
     @Override
     public void connected(Holdfast newClient) {
         if (client != null) {
-            throw new IllegalStateException("These meters are those of " + client
-                    + " already: make a HoldfastMetrics for each client");
+            throw new IllegalStateException(
+                    "These meters are those of " + client + " already: make a HoldfastMetrics for each client");
         }
         client = newClient;
         gauge("holdfast.lock.waiting", "Acquisitions under way", LockStatistics::waiting);
@@ -143,10 +143,12 @@ public final class HoldfastMetrics implements LockObserver {
     }
 
     private void acquire(Acquisition acquisition, String outcome, Duration waited) {
-        Key key = new Key(
-                "holdfast.lock.acquire", lockTag.of(acquisition.lock()), demand(acquisition.demand()), outcome);
-        timer(key, "Time from asking for a lock to having it, or not", it -> Tags.of(
-                        "lock", it.first, "demand", it.second, "outcome", it.third))
+        Key key =
+                new Key("holdfast.lock.acquire", lockTag.of(acquisition.lock()), demand(acquisition.demand()), outcome);
+        timer(
+                        key,
+                        "Time from asking for a lock to having it, or not",
+                        it -> Tags.of("lock", it.first, "demand", it.second, "outcome", it.third))
                 .record(waited);
         dropIfClosed();
     }
@@ -186,8 +188,10 @@ public final class HoldfastMetrics implements LockObserver {
     }
 
     private void renewal(String outcome) {
-        counter(new Key("holdfast.lease.renewal", outcome, "", ""), "Renewals of leases", it -> Tags.of(
-                        "outcome", it.first))
+        counter(
+                        new Key("holdfast.lease.renewal", outcome, "", ""),
+                        "Renewals of leases",
+                        it -> Tags.of("outcome", it.first))
                 .increment();
         dropIfClosed();
     }
@@ -230,8 +234,9 @@ public final class HoldfastMetrics implements LockObserver {
 
     private Timer timer(Key key, String description, Function<Key, Tags> tags) {
         return (Timer) meter(key, it -> {
-            Timer.Builder builder =
-                    Timer.builder(it.meter).description(description).tags(tags.apply(it).and(store()));
+            Timer.Builder builder = Timer.builder(it.meter)
+                    .description(description)
+                    .tags(tags.apply(it).and(store()));
             if (histogram == Histogram.PUBLISHED) {
                 builder.publishPercentileHistogram();
             }
@@ -240,10 +245,12 @@ public final class HoldfastMetrics implements LockObserver {
     }
 
     private Counter counter(Key key, String description, Function<Key, Tags> tags) {
-        return (Counter) meter(key, it -> Counter.builder(it.meter)
-                .description(description)
-                .tags(tags.apply(it).and(store()))
-                .register(registry));
+        return (Counter) meter(
+                key,
+                it -> Counter.builder(it.meter)
+                        .description(description)
+                        .tags(tags.apply(it).and(store()))
+                        .register(registry));
     }
 
     private Meter meter(Key key, Function<Key, Meter> make) {

@@ -52,7 +52,8 @@ final class AsynchronousCall {
             return;
         }
         LockedInterceptor.fillIn(call.invocation().getArguments(), call.method(), hold);
-        CurrentLease.enter(new CurrentLease.Held(call.client(), hold, call.plan().mode()));
+        CurrentLease.enter(
+                new CurrentLease.Held(call.client(), hold, call.plan().mode()));
         try {
             follow(call.invocation()::proceed, Optional.of(hold));
         } finally {
@@ -61,7 +62,8 @@ final class AsynchronousCall {
     }
 
     private interface Start {
-        @Nullable Object start() throws Throwable;
+        @Nullable
+        Object start() throws Throwable;
     }
 
     private void follow(Start work, Optional<Hold> hold) {

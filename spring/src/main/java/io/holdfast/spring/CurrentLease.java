@@ -1,7 +1,7 @@
 package io.holdfast.spring;
 
-import io.holdfast.Holdfast;
 import io.holdfast.Hold;
+import io.holdfast.Holdfast;
 import io.holdfast.Lease;
 import io.holdfast.MultiLease;
 import java.util.ArrayDeque;
@@ -66,7 +66,8 @@ public final class CurrentLease {
                 ? Optional.empty()
                 : stack.stream()
                         .filter(held -> held.client == client
-                                && held.leases().stream().anyMatch(lease -> lease.name().equals(name)))
+                                && held.leases().stream()
+                                        .anyMatch(lease -> lease.name().equals(name)))
                         .findFirst();
     }
 

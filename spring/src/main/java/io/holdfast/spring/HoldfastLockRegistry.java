@@ -62,8 +62,8 @@ public final class HoldfastLockRegistry
         return holdfast.lock(name)
                 .asReentrantLock()
                 .lease()
-                .orElseThrow(() -> new IllegalStateException(
-                        "Lock '" + name + "' is not held by thread " + Thread.currentThread().getName()));
+                .orElseThrow(() -> new IllegalStateException("Lock '" + name + "' is not held by thread "
+                        + Thread.currentThread().getName()));
     }
 
     /** The re-entrant view of a lock; all of one name share their owners. */

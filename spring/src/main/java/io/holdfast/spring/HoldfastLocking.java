@@ -1,5 +1,6 @@
 package io.holdfast.spring;
 
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.BeanDefinition;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.context.annotation.Bean;
@@ -30,9 +31,14 @@ public class HoldfastLocking {
     @Bean
     @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
     static LockedPostProcessor holdfastLockedPostProcessor(
-            LockPlans plans, ConfigurableListableBeanFactory beans, Environment environment) {
+            LockPlans plans,
+            ConfigurableListableBeanFactory beans,
+            ObjectProvider<ScheduledRuns> scheduledRuns,
+            Environment environment) {
         return new LockedPostProcessor(
-                new LockedInterceptor(plans, beans), LockedPostProcessor.Position.OUTERMOST, order(environment));
+                new LockedInterceptor(plans, beans, scheduledRuns),
+                LockedPostProcessor.Position.OUTERMOST,
+                order(environment));
     }
 
     @Bean
@@ -43,6 +49,12 @@ public class HoldfastLocking {
                 new InsideTransactionInterceptor(plans, beans),
                 LockedPostProcessor.Position.INNERMOST,
                 order(environment));
+    }
+
+    @Bean
+    @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+    static ScheduledRuns holdfastScheduledRuns() {
+        return new ScheduledRuns();
     }
 
     @Bean

@@ -40,8 +40,9 @@ final class InsideTransactionInterceptor implements MethodInterceptor {
 
     private void fence(LockPlan plan, Lease lease) {
         if (!Transactions.isOpen()) {
-            throw new IllegalStateException(plan.describe()
-                    + " has fence = true but runs in no transaction, in which a fence guards nothing: make it @Transactional.");
+            throw new IllegalStateException(
+                    plan.describe()
+                            + " has fence = true but runs in no transaction, in which a fence guards nothing: make it @Transactional.");
         }
         FenceCheck.check(beans, lease);
     }

@@ -1,7 +1,7 @@
 package io.holdfast.spring;
 
-import io.holdfast.Fairness;
 import io.holdfast.Acquirable;
+import io.holdfast.Fairness;
 import io.holdfast.Hold;
 import io.holdfast.Holdfast;
 import io.holdfast.LockOptions;
@@ -34,7 +34,14 @@ record LockPlan(
         @Nullable Fairness fairness,
         boolean fence,
         String client,
-        Lingering lingering) {
+        Lingering lingering,
+        Begins begins) {
+
+    /** What a call of the method comes from. */
+    enum Begins {
+        BY_CALL,
+        BY_SCHEDULE
+    }
 
     /** What to do where the store cannot keep a released lock taken. */
     enum Lingering {
@@ -48,8 +55,23 @@ record LockPlan(
 
     LockPlan withoutMinHold() {
         return new LockPlan(
-                method, names, waitAtMost, onConflict, fallback, onLost, mode, permits, of, ttl, Optional.empty(), maxHold,
-                fairness, fence, client, lingering);
+                method,
+                names,
+                waitAtMost,
+                onConflict,
+                fallback,
+                onLost,
+                mode,
+                permits,
+                of,
+                ttl,
+                Optional.empty(),
+                maxHold,
+                fairness,
+                fence,
+                client,
+                lingering,
+                begins);
     }
 
     /** The locks of these names on that client. */

@@ -84,7 +84,8 @@ final class LockPlans {
             plan.locks(client, plan.names().stream().map(NameTemplate::pattern).toList());
             return plan;
         } catch (UnsupportedLockException e) {
-            if (plan.lingering() == LockPlan.Lingering.IF_POSSIBLE && plan.minHold().isPresent()) {
+            if (plan.lingering() == LockPlan.Lingering.IF_POSSIBLE
+                    && plan.minHold().isPresent()) {
                 LOG.log(
                         Level.WARNING,
                         "{0} is locked without a minHold, since {1} cannot keep a released lock taken: a short job may run"
@@ -100,7 +101,10 @@ final class LockPlans {
                     "asks for a lock that " + client.store() + " cannot keep: " + withoutFullStop(e),
                     "Change the annotation's options, or choose another store");
         } catch (IllegalArgumentException e) {
-            throw misuse(plan.method(), "has options that are out of range: " + withoutFullStop(e), "Correct the annotation");
+            throw misuse(
+                    plan.method(),
+                    "has options that are out of range: " + withoutFullStop(e),
+                    "Correct the annotation");
         }
     }
 
@@ -119,7 +123,9 @@ final class LockPlans {
         }
         requireInterceptable(method);
         LockPlan plan = locked != null ? plan(method, type, locked) : plan(method, scheduled);
-        if (plan.onConflict() == OnConflict.SKIP && method.getReturnType().isPrimitive() && method.getReturnType() != void.class) {
+        if (plan.onConflict() == OnConflict.SKIP
+                && method.getReturnType().isPrimitive()
+                && method.getReturnType() != void.class) {
             throw misuse(
                     method,
                     "skips conflicts but returns a " + method.getReturnType() + ", for which there is no empty value",
@@ -198,7 +204,8 @@ final class LockPlans {
                 locked.fairness(),
                 locked.fence(),
                 text(locked.client()),
-                LockPlan.Lingering.REQUIRED);
+                LockPlan.Lingering.REQUIRED,
+                LockPlan.Begins.BY_CALL);
     }
 
     private LockPlan plan(Method method, ScheduledLock scheduled) {
@@ -225,7 +232,8 @@ final class LockPlans {
                 null,
                 false,
                 text(scheduled.client()),
-                auto ? LockPlan.Lingering.IF_POSSIBLE : LockPlan.Lingering.REQUIRED);
+                auto ? LockPlan.Lingering.IF_POSSIBLE : LockPlan.Lingering.REQUIRED,
+                LockPlan.Begins.BY_SCHEDULE);
     }
 
     private NameTemplate template(Method method, String text) {
@@ -247,7 +255,10 @@ final class LockPlans {
         try {
             return Optional.of(DurationFormatterUtils.detectAndParse(text));
         } catch (IllegalArgumentException e) {
-            throw misuse(method, "has " + attribute + " = \"" + text + "\", which is no duration", "Write 250ms, 2s or 1h30m");
+            throw misuse(
+                    method,
+                    "has " + attribute + " = \"" + text + "\", which is no duration",
+                    "Write 250ms, 2s or 1h30m");
         }
     }
 

@@ -23,6 +23,7 @@ import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.ProxyMethodInvocation;
+import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 
 /** Takes the lock of a method, runs the method, releases the lock. Thread-safe. */
@@ -32,10 +33,13 @@ final class LockedInterceptor implements MethodInterceptor {
 
     private final LockPlans plans;
     private final ConfigurableListableBeanFactory beans;
+    private final ObjectProvider<ScheduledRuns> scheduledRuns;
 
-    LockedInterceptor(LockPlans plans, ConfigurableListableBeanFactory beans) {
+    LockedInterceptor(
+            LockPlans plans, ConfigurableListableBeanFactory beans, ObjectProvider<ScheduledRuns> scheduledRuns) {
         this.plans = plans;
         this.beans = beans;
+        this.scheduledRuns = scheduledRuns;
     }
 
     @Override
@@ -46,6 +50,11 @@ final class LockedInterceptor implements MethodInterceptor {
             return invocation.proceed();
         }
         LockPlan plan = found.get();
+        if (plan.begins() == LockPlan.Begins.BY_SCHEDULE
+                && !scheduledRuns.getObject().mayBegin()) {
+            LOG.log(Level.INFO, "{0} is skipped: the application stops", plan.describe());
+            return null;
+        }
         Holdfast client = plans.client(plan);
         List<String> names = plan.names().stream()
                 .map(template -> template.name(target, invocation.getArguments(), beans))
@@ -53,7 +62,10 @@ final class LockedInterceptor implements MethodInterceptor {
                 .toList();
         Optional<CurrentLease.Held> outer = heldAlready(plan, client, names);
         if (outer.isPresent()) {
-            fillIn(invocation.getArguments(), invocation.getMethod(), outer.get().hold());
+            fillIn(
+                    invocation.getArguments(),
+                    invocation.getMethod(),
+                    outer.get().hold());
             return invocation.proceed();
         }
         Call call = new Call(plan, client, names, target, invocation);
@@ -70,12 +82,14 @@ final class LockedInterceptor implements MethodInterceptor {
             return Optional.empty();
         }
         if (held.size() < names.size()) {
-            throw new IllegalStateException("This thread holds some of the locks " + names + " of " + plan.describe()
-                    + " already, and waiting for the others could last for ever: take all of them in the outer method.");
+            throw new IllegalStateException(
+                    "This thread holds some of the locks " + names + " of " + plan.describe()
+                            + " already, and waiting for the others could last for ever: take all of them in the outer method.");
         }
         if (plan.mode() == Locked.Mode.EXCLUSIVE && held.get(0).mode() == Locked.Mode.SHARED) {
-            throw new IllegalStateException("This thread holds lock '" + names.get(0) + "' shared, so " + plan.describe()
-                    + " would wait for itself to have it alone: take it exclusively in the outer method.");
+            throw new IllegalStateException(
+                    "This thread holds lock '" + names.get(0) + "' shared, so " + plan.describe()
+                            + " would wait for itself to have it alone: take it exclusively in the outer method.");
         }
         held.get(0).hold().requireValid();
         return Optional.of(held.get(0));
@@ -86,12 +100,15 @@ final class LockedInterceptor implements MethodInterceptor {
         try {
             got = call.acquire();
         } catch (InterruptedException e) {
-            if (Arrays.stream(call.method().getExceptionTypes()).anyMatch(type -> type.isAssignableFrom(InterruptedException.class))) {
+            if (Arrays.stream(call.method().getExceptionTypes())
+                    .anyMatch(type -> type.isAssignableFrom(InterruptedException.class))) {
                 throw e;
             }
             Thread.currentThread().interrupt();
             throw new IllegalStateException(
-                    "Interrupted while waiting for locks " + call.names() + "; " + call.plan().describe() + " did not run.", e);
+                    "Interrupted while waiting for locks " + call.names() + "; "
+                            + call.plan().describe() + " did not run.",
+                    e);
         }
         return got.isEmpty() ? call.conflict() : runWith(got.get(), call);
     }
@@ -107,7 +124,8 @@ final class LockedInterceptor implements MethodInterceptor {
                 hold.onLost(loss -> interruption.interrupt());
             }
             fillIn(call.invocation().getArguments(), call.method(), hold);
-            CurrentLease.enter(new CurrentLease.Held(call.client(), hold, call.plan().mode()));
+            CurrentLease.enter(
+                    new CurrentLease.Held(call.client(), hold, call.plan().mode()));
             @Nullable Object result;
             try {
                 result = call.invocation().proceed();
@@ -151,7 +169,8 @@ final class LockedInterceptor implements MethodInterceptor {
         Class<?>[] types = method.getParameterTypes();
         for (int i = 0; i < types.length; i++) {
             if (types[i] == Lease.class) {
-                arguments[i] = hold instanceof MultiLease several ? several.leases().get(0) : hold;
+                arguments[i] =
+                        hold instanceof MultiLease several ? several.leases().get(0) : hold;
             } else if (types[i] == MultiLease.class && hold instanceof MultiLease) {
                 arguments[i] = hold;
             }
@@ -216,7 +235,8 @@ final class LockedInterceptor implements MethodInterceptor {
         }
 
         /** What the call returns, or throws, that did not get its lock. */
-        @Nullable Object conflict() throws Throwable {
+        @Nullable
+        Object conflict() throws Throwable {
             switch (plan.onConflict()) {
                 case SKIP:
                     LOG.log(Level.DEBUG, "{0} is skipped: others hold {1}", plan.describe(), names);

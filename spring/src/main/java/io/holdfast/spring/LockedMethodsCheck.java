@@ -32,9 +32,9 @@ final class LockedMethodsCheck implements SmartInitializingSingleton {
     }
 
     private void check(String bean, Class<?> type) {
-        Map<Method, Boolean> methods = MethodIntrospector.selectMethods(
-                type,
-                (MethodIntrospector.MetadataLookup<Boolean>) method -> LockPlans.isAnnotated(method) ? true : null);
+        Map<Method, Boolean> methods =
+                MethodIntrospector.selectMethods(type, (MethodIntrospector.MetadataLookup<Boolean>)
+                        method -> LockPlans.isAnnotated(method) ? true : null);
         for (Method method : methods.keySet()) {
             Optional<LockPlan> plan = plans.of(method, type);
             plan.ifPresent(plans::check);

@@ -67,7 +67,8 @@ final class NameTemplate {
             if (part instanceof SpelExpression spel) {
                 for (String variable : variables(spel.getAST())) {
                     if (!known.contains(variable)) {
-                        throw new IllegalArgumentException("names " + variable + ", but the method has no such parameter"
+                        throw new IllegalArgumentException("names " + variable
+                                + ", but the method has no such parameter"
                                 + (names == null ? " (compile with -parameters, or write #p0 for the first)" : ""));
                     }
                 }
@@ -126,8 +127,9 @@ final class NameTemplate {
     }
 
     private IllegalArgumentException nothingIn(String expression, String what) {
-        return new IllegalArgumentException("The name '" + text + "' of the lock on " + describe(method) + " needs a value, but "
-                + expression + " is " + what + ". Nothing was locked and the method did not run.");
+        return new IllegalArgumentException(
+                "The name '" + text + "' of the lock on " + describe(method) + " needs a value, but " + expression
+                        + " is " + what + ". Nothing was locked and the method did not run.");
     }
 
     static String describe(Method method) {

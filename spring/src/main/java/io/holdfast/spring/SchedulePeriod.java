@@ -42,7 +42,8 @@ final class SchedulePeriod {
         if (!text.isEmpty()) {
             return Stream.of(
                     text.chars().allMatch(Character::isDigit)
-                            ? Duration.of(Long.parseLong(text), schedule.timeUnit().toChronoUnit())
+                            ? Duration.of(
+                                    Long.parseLong(text), schedule.timeUnit().toChronoUnit())
                             : DurationFormatterUtils.detectAndParse(text));
         }
         String cron = placeholders.apply(schedule.cron());

@@ -42,7 +42,8 @@ class AdaptersTest {
     @Test
     void aJobOfShedLockThatRunsTooLongLosesItsLock(TestLocks locks) {
         HoldfastLockProvider provider = new HoldfastLockProvider(locks.holdfast());
-        SimpleLock lock = provider.lock(configuration(Duration.ofMinutes(2), Duration.ZERO)).orElseThrow();
+        SimpleLock lock = provider.lock(configuration(Duration.ofMinutes(2), Duration.ZERO))
+                .orElseThrow();
 
         locks.advance(Duration.ofMinutes(1));
         assertThat(locks.holdfast().lock("job").inspect().isHeld()).isTrue();

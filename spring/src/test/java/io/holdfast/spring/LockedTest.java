@@ -80,7 +80,9 @@ class LockedTest {
             ran.set(true);
         }
 
-        @Locked(name = {"from/#{#from}", "to/#{#to}"}, maxWait = "0")
+        @Locked(
+                name = {"from/#{#from}", "to/#{#to}"},
+                maxWait = "0")
         public void transfer(String from, String to) {
             assertThat(locks.holdfast().lock("from/" + from).tryAcquire()).isEmpty();
             assertThat(locks.holdfast().lock("to/" + to).tryAcquire()).isEmpty();
@@ -133,7 +135,11 @@ class LockedTest {
 
         @Locked(name = "same", mode = Locked.Mode.SHARED)
         public void shared() {
-            try (Lease other = locks.holdfast().readWriteLock("same").readLock().tryAcquire().orElseThrow()) {
+            try (Lease other = locks.holdfast()
+                    .readWriteLock("same")
+                    .readLock()
+                    .tryAcquire()
+                    .orElseThrow()) {
                 assertThat(other.isValid()).isTrue();
             }
             inner.again();
@@ -141,7 +147,8 @@ class LockedTest {
 
         @Locked(name = "pool", permits = 2, of = 3)
         public void permits() {
-            assertThat(locks.holdfast().semaphore("pool", 3).permits(2).tryAcquire()).isEmpty();
+            assertThat(locks.holdfast().semaphore("pool", 3).permits(2).tryAcquire())
+                    .isEmpty();
             assertThat(locks.holdfast().semaphore("pool", 3).tryRun(() -> {})).isTrue();
         }
 
@@ -282,7 +289,10 @@ class LockedTest {
         assertThat(target.started.await(10, TimeUnit.SECONDS)).isTrue();
 
         assertThat(locks.holdfast().lock("async").tryAcquire()).isEmpty();
-        assertThat(shop.async()).failsWithin(Duration.ofSeconds(10)).withThrowableThat().withCauseInstanceOf(LockConflictException.class);
+        assertThat(shop.async())
+                .failsWithin(Duration.ofSeconds(10))
+                .withThrowableThat()
+                .withCauseInstanceOf(LockConflictException.class);
         target.reply.complete("done");
 
         assertThat(result).succeedsWithin(Duration.ofSeconds(10)).isEqualTo("done");

@@ -5,8 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.holdfast.Holdfast;
 import io.holdfast.testing.TestLocks;
-import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
@@ -102,7 +102,9 @@ class MisuseTest {
     }
 
     static class FenceOfSeveral {
-        @Locked(name = {"a", "b"}, fence = true)
+        @Locked(
+                name = {"a", "b"},
+                fence = true)
         public void work() {}
     }
 
@@ -128,8 +130,12 @@ class MisuseTest {
 
     static Stream<Arguments> misuses() {
         return Stream.of(
-                Arguments.of(PrivateMethod.class, "PrivateMethod.work is private, so calls of it cannot be locked. Remove 'private'."),
-                Arguments.of(FinalMethod.class, "FinalMethod.work is final, so calls of it cannot be locked. Remove 'final'."),
+                Arguments.of(
+                        PrivateMethod.class,
+                        "PrivateMethod.work is private, so calls of it cannot be locked. Remove 'private'."),
+                Arguments.of(
+                        FinalMethod.class,
+                        "FinalMethod.work is final, so calls of it cannot be locked. Remove 'final'."),
                 Arguments.of(StaticMethod.class, "StaticMethod.work is static"),
                 Arguments.of(NoName.class, "NoName.work has a @Locked without a name"),
                 Arguments.of(
@@ -138,8 +144,10 @@ class MisuseTest {
                 Arguments.of(FallbackNeverCalled.class, "has a fallback that is never called"),
                 Arguments.of(Unparsable.class, "has a lock name 'stock/#{#sku' that does not parse"),
                 Arguments.of(UnknownParameter.class, "names #skew, but the method has no such parameter"),
-                Arguments.of(SkipsAPrimitive.class, "skips conflicts but returns a int, for which there is no empty value"),
-                Arguments.of(NoDuration.class, "has maxWait = \"soon\", which is no duration. Write 250ms, 2s or 1h30m."),
+                Arguments.of(
+                        SkipsAPrimitive.class, "skips conflicts but returns a int, for which there is no empty value"),
+                Arguments.of(
+                        NoDuration.class, "has maxWait = \"soon\", which is no duration. Write 250ms, 2s or 1h30m."),
                 Arguments.of(TtlOutOfRange.class, "asks for a lock that memory cannot keep"),
                 Arguments.of(PermitsWithoutTotal.class, "takes 2 permits of no total"),
                 Arguments.of(FenceOfSeveral.class, "has a fence for what is not one exclusive lock"),

@@ -76,7 +76,9 @@ final class DirectStore {
         assertThat(store.request(claim.ticket, Mode.QUEUE, deadline()))
                 .as("refusal of a place in the queue of '%s'", name)
                 .isEmpty();
-        assertThat(claim.ticket.isQueued()).as("waits in the queue of '%s'", name).isTrue();
+        assertThat(claim.ticket.isQueued())
+                .as("waits in the queue of '%s'", name)
+                .isTrue();
         return claim;
     }
 

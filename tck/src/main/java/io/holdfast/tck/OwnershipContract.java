@@ -151,8 +151,7 @@ abstract class OwnershipContract extends StoreContract {
     }
 
     /** A holder that died while it held, and the one that holds since, at full length. */
-    private record Succession(
-            DirectStore stale, Claim staleClaim, DirectStore next, Claim nextClaim) {
+    private record Succession(DirectStore stale, Claim staleClaim, DirectStore next, Claim nextClaim) {
 
         @Override
         public String toString() {
@@ -191,7 +190,6 @@ abstract class OwnershipContract extends StoreContract {
 
     /** A revived client may need a moment to connect again. */
     private <T> T answered(Callable<T> request) {
-        return soon().ignoreExceptionsInstanceOf(LockException.class)
-                .until(request, answer -> answer != Word.FAILING);
+        return soon().ignoreExceptionsInstanceOf(LockException.class).until(request, answer -> answer != Word.FAILING);
     }
 }

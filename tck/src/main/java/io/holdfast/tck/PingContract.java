@@ -39,8 +39,7 @@ abstract class PingContract extends StoreContract {
         assertThat(Duration.ofNanos(System.nanoTime() - started)).isLessThan(maxWait.plus(SLACK));
 
         subject().faults().orElseThrow().heal();
-        soon().ignoreExceptionsInstanceOf(StoreUnavailableException.class)
-                .untilAsserted(() -> client.ping(patience()));
+        soon().ignoreExceptionsInstanceOf(StoreUnavailableException.class).untilAsserted(() -> client.ping(patience()));
     }
 
     @Test

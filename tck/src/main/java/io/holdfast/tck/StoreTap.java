@@ -253,11 +253,13 @@ public final class StoreTap implements StoreFactory {
     }
 
     private TappedTicket tapped(Ticket engines) {
-        return TappedTicket.of(engines, ticket -> new TappedTicket(
-                ticket,
-                disguise.apply(new Asked(ticket.name(), ticket.demand(), ticket.ttl())),
-                context().time(),
-                this));
+        return TappedTicket.of(
+                engines,
+                ticket -> new TappedTicket(
+                        ticket,
+                        disguise.apply(new Asked(ticket.name(), ticket.demand(), ticket.ttl())),
+                        context().time(),
+                        this));
     }
 
     /** A waiter was granted. */

@@ -54,8 +54,7 @@ class AsyncOutcomeTest {
 
             client.close();
 
-            assertThatThrownBy(() -> waiter.get(10, TimeUnit.SECONDS))
-                    .hasCauseInstanceOf(ClientClosedException.class);
+            assertThatThrownBy(() -> waiter.get(10, TimeUnit.SECONDS)).hasCauseInstanceOf(ClientClosedException.class);
             assertThat(holder.isValid()).isTrue();
         }
     }

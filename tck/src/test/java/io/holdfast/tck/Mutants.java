@@ -274,9 +274,9 @@ final class Mutants {
         private final Map<String, AtomicLong> counters = new ConcurrentHashMap<>();
 
         ResetsItsTokens() {
-            changesGrants(granted -> granted.withToken(counters.computeIfAbsent(
-                            granted.ticket().owner().client(), client -> new AtomicLong())
-                    .incrementAndGet()));
+            changesGrants(granted -> granted.withToken(
+                    counters.computeIfAbsent(granted.ticket().owner().client(), client -> new AtomicLong())
+                            .incrementAndGet()));
         }
     }
 
@@ -345,7 +345,8 @@ final class Mutants {
                 LockStore.Page page = (LockStore.Page) call.proceed();
                 boolean later = !Optional.empty().equals(call.arguments()[1]);
                 return later && page != null && !page.locks().isEmpty()
-                        ? new LockStore.Page(page.locks().subList(1, page.locks().size()), page.next())
+                        ? new LockStore.Page(
+                                page.locks().subList(1, page.locks().size()), page.next())
                         : page;
             });
         }

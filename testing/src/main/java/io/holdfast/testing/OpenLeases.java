@@ -56,10 +56,11 @@ final class OpenLeases implements LockObserver {
 
     /** The innermost call from outside of the library; there is none on the threads of asynchronous acquisitions. */
     private static String placeOfCall() {
-        return StackWalker.getInstance().walk(frames -> frames.filter(frame -> !isOurs(frame.getClassName()))
-                .findFirst()
-                .map(frame -> " at " + frame.toStackTraceElement())
-                .orElse(""));
+        return StackWalker.getInstance()
+                .walk(frames -> frames.filter(frame -> !isOurs(frame.getClassName()))
+                        .findFirst()
+                        .map(frame -> " at " + frame.toStackTraceElement())
+                        .orElse(""));
     }
 
     private static boolean isOurs(String type) {

@@ -197,9 +197,9 @@ public final class TestLocks implements AutoCloseable {
     }
 
     private void settle() {
-        within(LONGEST_SETTLING, () -> time.nobodyIsDue()
-                && allStores().stream().noneMatch(TestStore::isAsked)
-                && waitersAreParked());
+        within(
+                LONGEST_SETTLING,
+                () -> time.nobodyIsDue() && allStores().stream().noneMatch(TestStore::isAsked) && waitersAreParked());
         boolean renewed = within(
                 LONGEST_RENEWAL, () -> allStores().stream().noneMatch(store -> store.hasOverdueTicket(notRenewed)));
         if (!renewed) {

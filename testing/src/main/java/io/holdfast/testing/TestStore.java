@@ -94,7 +94,9 @@ final class TestStore implements DowngradingStore, TokenRaisingStore, Administer
 
     private long overdueNanos(Ticket ticket) {
         long asked = tickets.getOrDefault(ticket, ticket.baseNanos());
-        return Math.max(0, asked - ticket.baseNanos()) + ticket.baseNanos() + ticket.ttl().toNanos() / 5 * 2;
+        return Math.max(0, asked - ticket.baseNanos())
+                + ticket.baseNanos()
+                + ticket.ttl().toNanos() / 5 * 2;
     }
 
     @Override
