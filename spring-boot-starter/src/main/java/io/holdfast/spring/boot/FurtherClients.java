@@ -28,8 +28,8 @@ final class FurtherClients implements ImportBeanDefinitionRegistrar {
                 .bind("holdfast.clients", Bindable.mapOf(String.class, ClientProperties.class))
                 .orElse(Map.of());
         clients.forEach((name, properties) -> {
-            RootBeanDefinition definition = new RootBeanDefinition(Holdfast.class, () -> beans.getBean(HoldfastClients.class)
-                    .connect(name, properties));
+            RootBeanDefinition definition = new RootBeanDefinition(
+                    Holdfast.class, () -> beans.getBean(HoldfastClients.class).connect(name, properties));
             definition.setDestroyMethodName("close");
             registry.registerBeanDefinition(name, definition);
         });

@@ -60,9 +60,7 @@ public class HoldfastAutoConfiguration {
     static class Annotations {}
 
     @Configuration(proxyBeanMethods = false)
-    @ConditionalOnClass(
-            value = DataRedisConnectionDetails.class,
-            name = "io.holdfast.redis.RedisStores")
+    @ConditionalOnClass(value = DataRedisConnectionDetails.class, name = "io.holdfast.redis.RedisStores")
     static class Redis {
 
         @Bean
@@ -73,9 +71,7 @@ public class HoldfastAutoConfiguration {
     }
 
     @Configuration(proxyBeanMethods = false)
-    @ConditionalOnClass(
-            value = DataSource.class,
-            name = "io.holdfast.jdbc.JdbcStore")
+    @ConditionalOnClass(value = DataSource.class, name = "io.holdfast.jdbc.JdbcStore")
     static class Database {
 
         @Bean

@@ -40,9 +40,9 @@ final class HoldfastClients {
         if (properties.getStore() != null) {
             builder.store(properties.getStore());
         } else if (sources.orderedStream().noneMatch(source -> source.set(builder, properties))) {
-            throw new NoLockStoreException(
-                    "The client '" + bean + "' has no lock store: neither is its address set, nor is there a Redis connection with"
-                            + " holdfast-redis, or a single DataSource with holdfast-jdbc, on the class path");
+            throw new NoLockStoreException("The client '" + bean
+                    + "' has no lock store: neither is its address set, nor is there a Redis connection with"
+                    + " holdfast-redis, or a single DataSource with holdfast-jdbc, on the class path");
         }
     }
 

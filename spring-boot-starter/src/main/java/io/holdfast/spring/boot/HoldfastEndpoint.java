@@ -55,7 +55,8 @@ public class HoldfastEndpoint {
 
     /** A lock as the store of a client sees it. */
     @ReadOperation
-    public @Nullable LockView lock(@Selector String client, @Selector(match = Selector.Match.ALL_REMAINING) String[] name) {
+    public @Nullable LockView lock(
+            @Selector String client, @Selector(match = Selector.Match.ALL_REMAINING) String[] name) {
         Holdfast known = clients.get(client);
         return known == null ? null : known.lock(String.join("/", name)).inspect();
     }

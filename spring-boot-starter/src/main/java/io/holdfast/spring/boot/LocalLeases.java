@@ -25,7 +25,8 @@ final class LocalLeases implements LockObserver {
     record Entry(String lock, String demand, Optional<Long> token, String thread, Instant since) {
 
         static Entry of(String lock, Demand demand, Optional<Long> token) {
-            return new Entry(lock, demand.toString(), token, Thread.currentThread().getName(), Instant.now());
+            return new Entry(
+                    lock, demand.toString(), token, Thread.currentThread().getName(), Instant.now());
         }
     }
 

@@ -30,8 +30,9 @@ final class RedisStoreSource implements StoreSource {
 
     static String uri(DataRedisConnectionDetails details) {
         if (details.getSslBundle() != null) {
-            throw new NoLockStoreException("The Redis connection of the application uses an SSL bundle, which cannot be handed on"
-                    + " to the lock store. Set holdfast.store to an address that begins with rediss://");
+            throw new NoLockStoreException(
+                    "The Redis connection of the application uses an SSL bundle, which cannot be handed on"
+                            + " to the lock store. Set holdfast.store to an address that begins with rediss://");
         }
         String credentials = credentials(details.getUsername(), details.getPassword());
         if (details.getCluster() != null) {
@@ -49,8 +50,9 @@ final class RedisStoreSource implements StoreSource {
         }
         DataRedisConnectionDetails.Standalone server = details.getStandalone();
         if (server == null) {
-            throw new NoLockStoreException("The Redis connection of the application is neither one server, nor Sentinel, nor a"
-                    + " cluster. Set holdfast.store to its address");
+            throw new NoLockStoreException(
+                    "The Redis connection of the application is neither one server, nor Sentinel, nor a"
+                            + " cluster. Set holdfast.store to its address");
         }
         return "redis://" + credentials + server.getHost() + ":" + server.getPort()
                 + (server.getDatabase() == 0 ? "" : "/" + server.getDatabase());

@@ -71,12 +71,14 @@ class HoldfastAutoConfigurationTest {
     @Test
     void aCustomizerHasTheLastWord() {
         memory.withBean(HoldfastBuilderCustomizer.class, () -> (client, builder) -> builder.name("custom-" + client))
-                .run(context -> assertThat(context.getBean(Holdfast.class).name()).isEqualTo("custom-holdfast"));
+                .run(context ->
+                        assertThat(context.getBean(Holdfast.class).name()).isEqualTo("custom-holdfast"));
     }
 
     @Test
     void severalClientsAreBeansOfTheirOwn() {
-        memory.withPropertyValues("holdfast.clients.orders.store=memory:orders", "holdfast.clients.orders.name=orders-1")
+        memory.withPropertyValues(
+                        "holdfast.clients.orders.store=memory:orders", "holdfast.clients.orders.name=orders-1")
                 .run(context -> {
                     assertThat(context.getBean("orders", Holdfast.class).name()).isEqualTo("orders-1");
                     assertThat(context.getBeansOfType(Holdfast.class)).containsOnlyKeys("holdfast", "orders");
@@ -141,16 +143,18 @@ class HoldfastAutoConfigurationTest {
 
     @Test
     void metersAreRegisteredWithTheApplicationsRegistry() {
-        memory.withBean(MeterRegistry.class, SimpleMeterRegistry::new).withBean(Shop.class).run(context -> {
-            context.getBean(Shop.class).buy("42");
+        memory.withBean(MeterRegistry.class, SimpleMeterRegistry::new)
+                .withBean(Shop.class)
+                .run(context -> {
+                    context.getBean(Shop.class).buy("42");
 
-            assertThat(context.getBean(MeterRegistry.class)
-                            .get("holdfast.lock.acquire")
-                            .tags("lock", "stock", "outcome", "granted")
-                            .timer()
-                            .count())
-                    .isEqualTo(1);
-        });
+                    assertThat(context.getBean(MeterRegistry.class)
+                                    .get("holdfast.lock.acquire")
+                                    .tags("lock", "stock", "outcome", "granted")
+                                    .timer()
+                                    .count())
+                            .isEqualTo(1);
+                });
     }
 
     @Test
@@ -159,17 +163,22 @@ class HoldfastAutoConfigurationTest {
                 .withConfiguration(AutoConfigurations.of(HoldfastAutoConfiguration.class))
                 .withPropertyValues("holdfast.store=memory:")
                 .withClassLoader(new FilteredClassLoader(
-                        "io.micrometer.core", "io.holdfast.micrometer", "org.springframework.boot.actuate",
-                        "org.springframework.boot.health", "org.springframework.boot.data.redis"))
+                        "io.micrometer.core",
+                        "io.holdfast.micrometer",
+                        "org.springframework.boot.actuate",
+                        "org.springframework.boot.health",
+                        "org.springframework.boot.data.redis"))
                 .run(context -> {
                     assertThat(context).hasNotFailed();
-                    assertThat(context.getBean(Holdfast.class).lock("a").tryRun(() -> {})).isTrue();
+                    assertThat(context.getBean(Holdfast.class).lock("a").tryRun(() -> {}))
+                            .isTrue();
                 });
     }
 
     @Test
     void theEndpointShowsWhatThisInstanceHoldsAndWhatTheStoreSees() {
-        memory.withPropertyValues("management.endpoints.web.exposure.include=*", "management.endpoints.jmx.exposure.include=*")
+        memory.withPropertyValues(
+                        "management.endpoints.web.exposure.include=*", "management.endpoints.jmx.exposure.include=*")
                 .run(context -> {
                     HoldfastEndpoint endpoint = context.getBean(HoldfastEndpoint.class);
                     Holdfast client = context.getBean(Holdfast.class);
@@ -178,15 +187,17 @@ class HoldfastAutoConfigurationTest {
                                 endpoint.clients().get("holdfast").held().get(0);
                         assertThat(entry.lock()).isEqualTo("stock/42");
                         assertThat(entry.token()).contains(lease.token());
-                        assertThat(endpoint.lock("holdfast", new String[] {"stock", "42"}).isHeld())
+                        assertThat(endpoint.lock("holdfast", new String[] {"stock", "42"})
+                                        .isHeld())
                                 .isTrue();
 
                         assertThat(endpoint.release("holdfast", new String[] {"stock", "42"}))
                                 .containsEntry("released", 1);
                         await().untilAsserted(() -> assertThat(lease.isValid()).isFalse());
                     }
-                    await().untilAsserted(() ->
-                            assertThat(endpoint.clients().get("holdfast").held()).isEmpty());
+                    await().untilAsserted(() -> assertThat(
+                                    endpoint.clients().get("holdfast").held())
+                            .isEmpty());
                     assertThat(endpoint.lock("unknown", new String[] {"a"})).isNull();
                 });
     }
@@ -245,11 +256,12 @@ class HoldfastAutoConfigurationTest {
 
     @Test
     void pingAtStartFailsWithTheNextStep() {
-        runner.withPropertyValues("holdfast.store=file:/proc/none/such", "holdfast.ping=true").run(context -> {
-            assertThat(context).hasFailed();
-        });
-        FailureAnalysis analysis = new LockFailureAnalyzers.StoreDown()
-                .analyze(new StoreUnavailableException("*", "connection refused"));
+        runner.withPropertyValues("holdfast.store=file:/proc/none/such", "holdfast.ping=true")
+                .run(context -> {
+                    assertThat(context).hasFailed();
+                });
+        FailureAnalysis analysis =
+                new LockFailureAnalyzers.StoreDown().analyze(new StoreUnavailableException("*", "connection refused"));
         assertThat(analysis.getAction()).contains("holdfast.ping=false");
     }
 }

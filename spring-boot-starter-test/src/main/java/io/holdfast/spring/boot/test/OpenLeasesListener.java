@@ -13,9 +13,8 @@ public final class OpenLeasesListener extends AbstractTestExecutionListener {
         if (!test.hasApplicationContext() || test.getTestException() != null) {
             return;
         }
-        TestLocks locks = test.getApplicationContext()
-                .getBeanProvider(TestLocks.class)
-                .getIfAvailable();
+        TestLocks locks =
+                test.getApplicationContext().getBeanProvider(TestLocks.class).getIfAvailable();
         List<String> open = locks == null ? List.of() : locks.openLeases();
         if (!open.isEmpty()) {
             throw new AssertionError(String.join("\n", open) + "\nClose every lease before the test ends.");
