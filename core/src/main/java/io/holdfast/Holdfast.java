@@ -39,6 +39,9 @@ public interface Holdfast extends AutoCloseable {
     /** The name under which this client shows up as a holder. */
     String name();
 
+    /** The store for people, without credentials. */
+    String store();
+
     DistributedLock lock(String name);
 
     /** @throws UnsupportedLockException if the store cannot keep what the options ask for */

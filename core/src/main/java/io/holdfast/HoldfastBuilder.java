@@ -124,7 +124,7 @@ public final class HoldfastBuilder {
     }
 
     public Holdfast connect() {
-        return new Client(new Settings(
+        Settings settings = new Settings(
                 store != null ? store : Stores.named(uri),
                 name != null ? name : Settings.defaultClientName(),
                 defaults,
@@ -136,7 +136,8 @@ public final class HoldfastBuilder {
                 longWait,
                 maxHandoffs,
                 maxHandoffTime,
-                time));
+                time);
+        return new Client(settings).connected();
     }
 
     private static Duration positive(Duration duration, String what) {

@@ -16,6 +16,8 @@ import java.util.Map;
  * @param renewed renewals of leases that the store confirmed
  * @param renewalsFailed renewals of leases that failed and were tried again
  * @param requests requests to the store, by what they were for
+ * @param leastShareLeft how much of its ttl the lease has left that is nearest to its end: between 0 and 1, and 1 if none is held.
+ *     Below a half, renewals fail
  */
 public record LockStatistics(
         long waiting,
@@ -27,7 +29,8 @@ public record LockStatistics(
         Map<LossReason, Long> lost,
         long renewed,
         long renewalsFailed,
-        Map<StoreOperation, Requests> requests) {
+        Map<StoreOperation, Requests> requests,
+        double leastShareLeft) {
 
     public LockStatistics {
         unsuccessful = Map.copyOf(unsuccessful);

@@ -108,6 +108,12 @@ public final class Client implements Holdfast {
         this.sites = new LockSites(time);
     }
 
+    /** Tells the observers that it is there. */
+    public Client connected() {
+        telemetry.connected(this);
+        return this;
+    }
+
     private LockStore open(String clientId) {
         try {
             return settings.store()
@@ -126,6 +132,11 @@ public final class Client implements Holdfast {
     @Override
     public String name() {
         return settings.clientName();
+    }
+
+    @Override
+    public String store() {
+        return requests.traits().store();
     }
 
     @Override
@@ -206,7 +217,7 @@ public final class Client implements Holdfast {
 
     @Override
     public LockStatistics statistics() {
-        return telemetry.statistics();
+        return telemetry.statistics(keeper.leastShareLeft());
     }
 
     @Override
@@ -238,6 +249,7 @@ public final class Client implements Holdfast {
             requests.store().close();
         } finally {
             threads.stop();
+            telemetry.closed(this);
             if (interrupted) {
                 Thread.currentThread().interrupt();
             }

@@ -1,6 +1,7 @@
 package io.holdfast.spi;
 
 import io.holdfast.Demand;
+import io.holdfast.Holdfast;
 import io.holdfast.LockEvent.Outcome;
 import io.holdfast.LockStatistics.StoreOperation;
 import io.holdfast.Loss;
@@ -33,6 +34,12 @@ public interface LockObserver {
         /** Another thread of this client handed it on. */
         HANDED_OVER
     }
+
+    /** The client is there; called once, before anything else. One that observes several clients is told of each. */
+    default void connected(Holdfast client) {}
+
+    /** The client has been closed; a loss may still be told after this. */
+    default void closed(Holdfast client) {}
 
     default void started(Acquisition acquisition) {}
 

@@ -31,7 +31,7 @@ final class Statistics {
         nanos.get(operation).add(tookNanos);
     }
 
-    LockStatistics snapshot() {
+    LockStatistics snapshot(double leastShareLeft) {
         Map<StoreOperation, LockStatistics.Requests> requests = new EnumMap<>(StoreOperation.class);
         for (StoreOperation operation : StoreOperation.values()) {
             requests.put(
@@ -51,7 +51,8 @@ final class Statistics {
                 sums(lost),
                 renewed.sum(),
                 renewalsFailed.sum(),
-                requests);
+                requests,
+                leastShareLeft);
     }
 
     private static <E extends Enum<E>> Map<E, LongAdder> adders(Class<E> kind) {

@@ -1,6 +1,7 @@
 package io.holdfast.internal.telemetry;
 
 import io.holdfast.Demand;
+import io.holdfast.Holdfast;
 import io.holdfast.LockEvent.Outcome;
 import io.holdfast.LockEvent;
 import io.holdfast.LockException;
@@ -42,8 +43,16 @@ public final class Telemetry {
         this.callbacks = callbacks;
     }
 
-    public LockStatistics statistics() {
-        return statistics.snapshot();
+    public LockStatistics statistics(double leastShareLeft) {
+        return statistics.snapshot(leastShareLeft);
+    }
+
+    public void connected(Holdfast client) {
+        tell(observer -> observer.connected(client));
+    }
+
+    public void closed(Holdfast client) {
+        tell(observer -> observer.closed(client));
     }
 
     /** What is told of one acquisition and its lease. Not thread-safe until the lease is there; then its ends exclude each other. */

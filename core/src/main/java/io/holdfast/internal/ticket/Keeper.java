@@ -68,6 +68,15 @@ public final class Keeper {
         return kept.isEmpty();
     }
 
+    /** How much of its ttl the held ticket has left that is nearest to its end; 1 if none is held. */
+    public double leastShareLeft() {
+        return kept.values().stream()
+                .filter(ticket -> ticket.ticket().state() == Ticket.State.HELD)
+                .mapToDouble(KeptTicket::shareLeft)
+                .min()
+                .orElse(1);
+    }
+
     /** The client closes: what is in use ends, what lies at a gate goes back. */
     public void closeAll() {
         kept.values().forEach(KeptTicket::closeWithClient);

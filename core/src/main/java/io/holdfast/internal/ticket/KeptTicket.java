@@ -285,6 +285,12 @@ public final class KeptTicket implements Ticket.Listener {
         return ticket.baseNanos() + period - (long) (ThreadLocalRandom.current().nextDouble() * period / 10);
     }
 
+    /** Of the ttl, between 0 and 1. */
+    double shareLeft() {
+        long left = Math.max(0, ticket.endNanos() - time.nanoTime());
+        return Math.min(1, (double) left / ticket.givenTtl().toNanos());
+    }
+
     Duration left() {
         return Duration.ofNanos(Math.max(0, endNanos() - time.nanoTime()));
     }

@@ -1,0 +1,97 @@
+package io.holdfast.spring.boot;
+
+import io.holdfast.Holdfast;
+import io.holdfast.micrometer.HoldfastMetrics;
+import io.holdfast.spring.HoldfastLocking;
+import io.micrometer.core.instrument.MeterRegistry;
+import javax.sql.DataSource;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.boot.autoconfigure.AutoConfiguration;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
+import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
+import org.springframework.boot.context.properties.EnableConfigurationProperties;
+import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Import;
+import org.springframework.context.annotation.Primary;
+import org.springframework.core.annotation.Order;
+import org.springframework.core.task.SimpleAsyncTaskExecutor;
+import org.springframework.scheduling.concurrent.ExecutorConfigurationSupport;
+
+/** A client, or several, and the annotations. */
+@AutoConfiguration(
+        afterName = {
+            "org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration",
+            "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration",
+            "org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration"
+        })
+@EnableConfigurationProperties(HoldfastProperties.class)
+@Import(FurtherClients.class)
+public class HoldfastAutoConfiguration {
+
+    @Bean
+    HoldfastClients holdfastClients(
+            ObjectProvider<StoreSource> sources, ObjectProvider<HoldfastBuilderCustomizer> customizers) {
+        return new HoldfastClients(sources, customizers);
+    }
+
+    /** Not made where all clients are named ones. */
+    @Bean(destroyMethod = "close")
+    @Primary
+    @ConditionalOnMissingBean
+    Holdfast holdfast(HoldfastClients clients, HoldfastProperties properties) {
+        return clients.connect("holdfast", properties);
+    }
+
+    @Bean
+    ClientShutdown holdfastClientShutdown(
+            ObjectProvider<Holdfast> clients,
+            ObjectProvider<ExecutorConfigurationSupport> pools,
+            ObjectProvider<SimpleAsyncTaskExecutor> executors) {
+        return new ClientShutdown(clients, pools, executors);
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnProperty(name = "holdfast.locked.enabled", matchIfMissing = true)
+    @Import(HoldfastLocking.class)
+    static class Annotations {}
+
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(value = DataRedisConnectionDetails.class, name = "io.holdfast.redis.RedisStores")
+    static class Redis {
+
+        @Bean
+        @Order(1)
+        StoreSource holdfastRedisSource(ObjectProvider<DataRedisConnectionDetails> connections) {
+            return new RedisStoreSource(connections);
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass(value = DataSource.class, name = "io.holdfast.jdbc.JdbcStore")
+    static class Database {
+
+        @Bean
+        @Order(2)
+        StoreSource holdfastDataSourceSource(ObjectProvider<DataSource> databases) {
+            return new DataSourceStoreSource(databases);
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    @ConditionalOnClass({MeterRegistry.class, HoldfastMetrics.class})
+    static class Metrics {
+
+        @Bean
+        @ConditionalOnBean(MeterRegistry.class)
+        HoldfastBuilderCustomizer holdfastMetrics(MeterRegistry registry, HoldfastProperties properties) {
+            return (client, builder) -> {
+                HoldfastMetrics.Builder metrics = HoldfastMetrics.builder(registry);
+                builder.observer((properties.getMetrics().isHistograms() ? metrics.withHistograms() : metrics).build());
+            };
+        }
+    }
+}

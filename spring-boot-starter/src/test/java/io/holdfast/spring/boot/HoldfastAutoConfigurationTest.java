@@ -1,0 +1,267 @@
+package io.holdfast.spring.boot;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.holdfast.Holdfast;
+import io.holdfast.Lease;
+import io.holdfast.StoreUnavailableException;
+import io.holdfast.spring.CurrentLease;
+import io.holdfast.spring.LockMisuseException;
+import io.holdfast.spring.Locked;
+import io.holdfast.testing.TestLocks;
+import io.micrometer.core.instrument.MeterRegistry;
+import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.springframework.boot.autoconfigure.AutoConfigurations;
+import org.springframework.boot.diagnostics.FailureAnalysis;
+import org.springframework.boot.health.contributor.Health;
+import org.springframework.boot.health.contributor.HealthIndicator;
+import org.springframework.boot.health.contributor.Status;
+import org.springframework.boot.test.context.FilteredClassLoader;
+import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.scheduling.concurrent.ThreadPoolTaskExecutor;
+
+@DisplayName("auto-configuration")
+class HoldfastAutoConfigurationTest {
+
+    private final ApplicationContextRunner runner = new ApplicationContextRunner()
+            .withConfiguration(AutoConfigurations.of(
+                    HoldfastAutoConfiguration.class,
+                    HoldfastHealthAutoConfiguration.class,
+                    HoldfastEndpointAutoConfiguration.class));
+    private final ApplicationContextRunner memory = runner.withPropertyValues("holdfast.store=memory:");
+
+    static class Shop {
+        @Locked("stock/#{#sku}")
+        public String buy(String sku) {
+            return CurrentLease.require().name();
+        }
+    }
+
+    static class Broken {
+        @Locked("stock/#{#skew}")
+        public void buy(String sku) {}
+    }
+
+    @Test
+    void anAddressIsEnoughForLocksByAnnotation() {
+        memory.withBean(Shop.class).run(context -> {
+            assertThat(context).hasNotFailed().hasSingleBean(Holdfast.class);
+            assertThat(context.getBean(Shop.class).buy("42")).isEqualTo("stock/42");
+        });
+    }
+
+    @Test
+    void propertiesReachTheClient() {
+        memory.withPropertyValues("holdfast.name=shop-1", "holdfast.defaults.ttl=7s", "holdfast.defaults.max-hold=1m")
+                .run(context -> {
+                    Holdfast client = context.getBean(Holdfast.class);
+                    assertThat(client.name()).isEqualTo("shop-1");
+                    assertThat(client.lock("a").options().ttl()).isEqualTo(Duration.ofSeconds(7));
+                    assertThat(client.lock("a").options().maxHold()).contains(Duration.ofMinutes(1));
+                });
+    }
+
+    @Test
+    void aCustomizerHasTheLastWord() {
+        memory.withBean(HoldfastBuilderCustomizer.class, () -> (client, builder) -> builder.name("custom-" + client))
+                .run(context ->
+                        assertThat(context.getBean(Holdfast.class).name()).isEqualTo("custom-holdfast"));
+    }
+
+    @Test
+    void severalClientsAreBeansOfTheirOwn() {
+        memory.withPropertyValues(
+                        "holdfast.clients.orders.store=memory:orders", "holdfast.clients.orders.name=orders-1")
+                .run(context -> {
+                    assertThat(context.getBean("orders", Holdfast.class).name()).isEqualTo("orders-1");
+                    assertThat(context.getBeansOfType(Holdfast.class)).containsOnlyKeys("holdfast", "orders");
+                    assertThat(context.getBean(Holdfast.class)).isSameAs(context.getBean("holdfast"));
+                });
+    }
+
+    @Test
+    void aClientOfTheUsersIsLeftAlone() {
+        TestLocks locks = TestLocks.create();
+        runner.withBean(Holdfast.class, locks::holdfast).withBean(Shop.class).run(context -> {
+            assertThat(context.getBean(Holdfast.class)).isSameAs(locks.holdfast());
+            assertThat(context.getBean(Shop.class).buy("42")).isEqualTo("stock/42");
+        });
+        locks.close();
+    }
+
+    @Test
+    void withoutAStoreTheApplicationDoesNotStartAndFilesAreNeverTakenSilently() {
+        runner.run(context -> {
+            assertThat(context).hasFailed();
+            FailureAnalysis analysis = new LockFailureAnalyzers.NoStore().analyze(context.getStartupFailure());
+            assertThat(analysis.getDescription()).startsWith("The client 'holdfast' has no lock store");
+            assertThat(analysis.getAction()).startsWith("Set holdfast.store");
+        });
+    }
+
+    @Test
+    void misuseIsExplained() {
+        memory.withBean(Broken.class).run(context -> {
+            assertThat(context).hasFailed();
+            assertThat(context.getStartupFailure()).isInstanceOf(LockMisuseException.class);
+            FailureAnalysis analysis = new LockFailureAnalyzers.Misuse().analyze(context.getStartupFailure());
+            assertThat(analysis.getDescription()).contains("Broken.buy").contains("#skew");
+            assertThat(analysis.getAction()).isEqualTo("Correct the expression between #{ and }.");
+        });
+    }
+
+    @Test
+    void theApplicationStartsWhileItsStoreIsDownAndHealthSaysSo() {
+        TestLocks locks = TestLocks.create();
+        locks.storeDown();
+        runner.withBean(Holdfast.class, locks::holdfast).run(context -> {
+            assertThat(context).hasNotFailed();
+            Health health = ((HealthIndicator) context.getBean("holdfastHealthContributor")).health();
+            assertThat(health.getStatus()).isEqualTo(Status.DOWN);
+            assertThat(health.getDetails()).containsEntry("store", "memory").containsKey("error");
+        });
+        locks.close();
+    }
+
+    @Test
+    void healthAsksTheStore() {
+        memory.run(context -> {
+            Health health = ((HealthIndicator) context.getBean("holdfastHealthContributor")).health();
+            assertThat(health.getStatus()).isEqualTo(Status.UP);
+            assertThat(health.getDetails()).containsOnlyKeys("store");
+        });
+        memory.withPropertyValues("management.health.holdfast.enabled=false")
+                .run(context -> assertThat(context).doesNotHaveBean("holdfastHealthContributor"));
+    }
+
+    @Test
+    void metersAreRegisteredWithTheApplicationsRegistry() {
+        memory.withBean(MeterRegistry.class, SimpleMeterRegistry::new)
+                .withBean(Shop.class)
+                .run(context -> {
+                    context.getBean(Shop.class).buy("42");
+
+                    assertThat(context.getBean(MeterRegistry.class)
+                                    .get("holdfast.lock.acquire")
+                                    .tags("lock", "stock", "outcome", "granted")
+                                    .timer()
+                                    .count())
+                            .isEqualTo(1);
+                });
+    }
+
+    @Test
+    void withoutMicrometerAndActuatorTheRestWorks() {
+        new ApplicationContextRunner()
+                .withConfiguration(AutoConfigurations.of(HoldfastAutoConfiguration.class))
+                .withPropertyValues("holdfast.store=memory:")
+                .withClassLoader(new FilteredClassLoader(
+                        "io.micrometer.core",
+                        "io.holdfast.micrometer",
+                        "org.springframework.boot.actuate",
+                        "org.springframework.boot.health",
+                        "org.springframework.boot.data.redis"))
+                .run(context -> {
+                    assertThat(context).hasNotFailed();
+                    assertThat(context.getBean(Holdfast.class).lock("a").tryRun(() -> {}))
+                            .isTrue();
+                });
+    }
+
+    @Test
+    void theEndpointShowsWhatThisInstanceHoldsAndWhatTheStoreSees() {
+        memory.withPropertyValues(
+                        "management.endpoints.web.exposure.include=*", "management.endpoints.jmx.exposure.include=*")
+                .run(context -> {
+                    HoldfastEndpoint endpoint = context.getBean(HoldfastEndpoint.class);
+                    Holdfast client = context.getBean(Holdfast.class);
+                    try (Lease lease = client.lock("stock/42").tryAcquire().orElseThrow()) {
+                        LocalLeases.Entry entry = (LocalLeases.Entry)
+                                endpoint.clients().get("holdfast").held().get(0);
+                        assertThat(entry.lock()).isEqualTo("stock/42");
+                        assertThat(entry.token()).contains(lease.token());
+                        assertThat(endpoint.lock("holdfast", new String[] {"stock", "42"})
+                                        .isHeld())
+                                .isTrue();
+
+                        assertThat(endpoint.release("holdfast", new String[] {"stock", "42"}))
+                                .containsEntry("released", 1);
+                        await().untilAsserted(() -> assertThat(lease.isValid()).isFalse());
+                    }
+                    await().untilAsserted(() -> assertThat(
+                                    endpoint.clients().get("holdfast").held())
+                            .isEmpty());
+                    assertThat(endpoint.lock("unknown", new String[] {"a"})).isNull();
+                });
+    }
+
+    static class Worker {
+
+        private final CountDownLatch begun = new CountDownLatch(1);
+        private final List<String> seen = new java.util.concurrent.CopyOnWriteArrayList<>();
+
+        @Locked("work")
+        public void work() throws InterruptedException {
+            begun().countDown();
+            // What an executor does while the application waits for it to end.
+            new CountDownLatch(1).await(300, TimeUnit.MILLISECONDS);
+            seen().add("valid " + CurrentLease.require().isValid());
+        }
+
+        public CountDownLatch begun() {
+            return begun;
+        }
+
+        public List<String> seen() {
+            return seen;
+        }
+    }
+
+    @Test
+    void aContextThatEndsInTheMiddleOfWorkLetsItFinishAndLeavesNothingHeld() {
+        try (Holdfast other = Holdfast.connect("memory:shutdown-test")) {
+            runner.withPropertyValues("holdfast.store=memory:shutdown-test")
+                    .withBean(Worker.class)
+                    .withBean(ThreadPoolTaskExecutor.class, () -> {
+                        ThreadPoolTaskExecutor executor = new ThreadPoolTaskExecutor();
+                        executor.setWaitForTasksToCompleteOnShutdown(true);
+                        executor.setAwaitTerminationSeconds(10);
+                        return executor;
+                    })
+                    .run(context -> {
+                        Worker worker = context.getBean(Worker.class);
+                        context.getBean(ThreadPoolTaskExecutor.class).submit(() -> {
+                            worker.work();
+                            return null;
+                        });
+                        assertThat(worker.begun().await(10, TimeUnit.SECONDS)).isTrue();
+                        assertThat(other.lock("work").tryAcquire()).isEmpty();
+                        Holdfast idle = context.getBean(Holdfast.class);
+                        idle.lock("left-open").tryAcquire().orElseThrow();
+
+                        context.getSourceApplicationContext().close();
+
+                        assertThat(worker.seen()).containsExactly("valid true");
+                        assertThat(other.locks("")).isEmpty();
+                    });
+        }
+    }
+
+    @Test
+    void pingAtStartFailsWithTheNextStep() {
+        runner.withPropertyValues("holdfast.store=file:/proc/none/such", "holdfast.ping=true")
+                .run(context -> {
+                    assertThat(context).hasFailed();
+                });
+        FailureAnalysis analysis =
+                new LockFailureAnalyzers.StoreDown().analyze(new StoreUnavailableException("*", "connection refused"));
+        assertThat(analysis.getAction()).contains("holdfast.ping=false");
+    }
+}

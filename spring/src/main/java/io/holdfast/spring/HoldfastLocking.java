@@ -1,0 +1,69 @@
+package io.holdfast.spring;
+
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.BeanDefinition;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Role;
+import org.springframework.core.Ordered;
+import org.springframework.core.env.Environment;
+
+/**
+ * Makes {@link Locked} and {@link ScheduledLock} work: imported by {@link EnableHoldfast} and by the Spring Boot starter.
+ *
+ * <p>The property {@code holdfast.locked.order} moves the lock among post-processors that add interceptors to beans; by default it
+ * is outside of transactions and inside of {@code @Async}.
+ */
+@Configuration(proxyBeanMethods = false)
+@Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+public class HoldfastLocking {
+
+    /** Before the post-processor of {@code @Async}, which so comes to be outside of the lock. */
+    private static final int ORDER = Ordered.LOWEST_PRECEDENCE - 10;
+
+    @Bean
+    @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+    static LockPlans holdfastLockPlans(ConfigurableListableBeanFactory beans) {
+        return new LockPlans(beans);
+    }
+
+    @Bean
+    @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+    static LockedPostProcessor holdfastLockedPostProcessor(
+            LockPlans plans,
+            ConfigurableListableBeanFactory beans,
+            ObjectProvider<ScheduledRuns> scheduledRuns,
+            Environment environment) {
+        return new LockedPostProcessor(
+                new LockedInterceptor(plans, beans, scheduledRuns),
+                LockedPostProcessor.Position.OUTERMOST,
+                order(environment));
+    }
+
+    @Bean
+    @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+    static LockedPostProcessor holdfastInsideTransactionPostProcessor(
+            LockPlans plans, ConfigurableListableBeanFactory beans, Environment environment) {
+        return new LockedPostProcessor(
+                new InsideTransactionInterceptor(plans, beans),
+                LockedPostProcessor.Position.INNERMOST,
+                order(environment));
+    }
+
+    @Bean
+    @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+    static ScheduledRuns holdfastScheduledRuns() {
+        return new ScheduledRuns();
+    }
+
+    @Bean
+    @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+    static LockedMethodsCheck holdfastLockedMethodsCheck(ConfigurableListableBeanFactory beans, LockPlans plans) {
+        return new LockedMethodsCheck(beans, plans);
+    }
+
+    private static int order(Environment environment) {
+        return environment.getProperty("holdfast.locked.order", Integer.class, ORDER);
+    }
+}

@@ -1,0 +1,288 @@
+package io.holdfast.spring;
+
+import io.holdfast.Acquirable;
+import io.holdfast.Hold;
+import io.holdfast.Holdfast;
+import io.holdfast.Lease;
+import io.holdfast.LeaseLostException;
+import io.holdfast.MultiLease;
+import io.holdfast.spi.DurationText;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Method;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Objects;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
+import org.aopalliance.intercept.MethodInterceptor;
+import org.aopalliance.intercept.MethodInvocation;
+import org.jspecify.annotations.Nullable;
+import org.springframework.aop.ProxyMethodInvocation;
+import org.springframework.beans.factory.ObjectProvider;
+import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+
+/** Takes the lock of a method, runs the method, releases the lock. Thread-safe. */
+final class LockedInterceptor implements MethodInterceptor {
+
+    private static final Logger LOG = System.getLogger(LockedInterceptor.class.getName());
+
+    private final LockPlans plans;
+    private final ConfigurableListableBeanFactory beans;
+    private final ObjectProvider<ScheduledRuns> scheduledRuns;
+
+    LockedInterceptor(
+            LockPlans plans, ConfigurableListableBeanFactory beans, ObjectProvider<ScheduledRuns> scheduledRuns) {
+        this.plans = plans;
+        this.beans = beans;
+        this.scheduledRuns = scheduledRuns;
+    }
+
+    @Override
+    public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
+        Object target = Objects.requireNonNull(invocation.getThis());
+        Optional<LockPlan> found = plans.of(invocation.getMethod(), target.getClass());
+        if (found.isEmpty()) {
+            return invocation.proceed();
+        }
+        LockPlan plan = found.get();
+        if (plan.begins() == LockPlan.Begins.BY_SCHEDULE
+                && !scheduledRuns.getObject().mayBegin()) {
+            LOG.log(Level.INFO, "{0} is skipped: the application stops", plan.describe());
+            return null;
+        }
+        Holdfast client = plans.client(plan);
+        List<String> names = plan.names().stream()
+                .map(template -> template.name(target, invocation.getArguments(), beans))
+                .distinct()
+                .toList();
+        Optional<CurrentLease.Held> outer = heldAlready(plan, client, names);
+        if (outer.isPresent()) {
+            fillIn(
+                    invocation.getArguments(),
+                    invocation.getMethod(),
+                    outer.get().hold());
+            return invocation.proceed();
+        }
+        Call call = new Call(plan, client, names, target, invocation);
+        return CompletionStage.class.isAssignableFrom(invocation.getMethod().getReturnType())
+                ? new AsynchronousCall(call).start()
+                : run(call);
+    }
+
+    /** What the calling thread holds of these locks, if it is all of them. */
+    private static Optional<CurrentLease.Held> heldAlready(LockPlan plan, Holdfast client, List<String> names) {
+        List<CurrentLease.Held> held = new ArrayList<>();
+        names.forEach(name -> CurrentLease.of(client, name).ifPresent(held::add));
+        if (held.isEmpty()) {
+            return Optional.empty();
+        }
+        if (held.size() < names.size()) {
+            throw new IllegalStateException(
+                    "This thread holds some of the locks " + names + " of " + plan.describe()
+                            + " already, and waiting for the others could last for ever: take all of them in the outer method.");
+        }
+        if (plan.mode() == Locked.Mode.EXCLUSIVE && held.get(0).mode() == Locked.Mode.SHARED) {
+            throw new IllegalStateException(
+                    "This thread holds lock '" + names.get(0) + "' shared, so " + plan.describe()
+                            + " would wait for itself to have it alone: take it exclusively in the outer method.");
+        }
+        held.get(0).hold().requireValid();
+        return Optional.of(held.get(0));
+    }
+
+    private @Nullable Object run(Call call) throws Throwable {
+        Optional<? extends Hold> got;
+        try {
+            got = call.acquire();
+        } catch (InterruptedException e) {
+            if (Arrays.stream(call.method().getExceptionTypes())
+                    .anyMatch(type -> type.isAssignableFrom(InterruptedException.class))) {
+                throw e;
+            }
+            Thread.currentThread().interrupt();
+            throw new IllegalStateException(
+                    "Interrupted while waiting for locks " + call.names() + "; "
+                            + call.plan().describe() + " did not run.",
+                    e);
+        }
+        return got.isEmpty() ? call.conflict() : runWith(got.get(), call);
+    }
+
+    private @Nullable Object runWith(Hold hold, Call call) throws Throwable {
+        boolean inTransaction = Transactions.isOpen();
+        Interruption interruption = new Interruption();
+        try {
+            if (inTransaction) {
+                Transactions.whenEnded(hold::release);
+            }
+            if (call.plan().onLost() == OnLost.INTERRUPT) {
+                hold.onLost(loss -> interruption.interrupt());
+            }
+            fillIn(call.invocation().getArguments(), call.method(), hold);
+            CurrentLease.enter(
+                    new CurrentLease.Held(call.client(), hold, call.plan().mode()));
+            @Nullable Object result;
+            try {
+                result = call.invocation().proceed();
+            } catch (Throwable e) {
+                throw interruption.end() && isInterruption(e) ? lossWith(hold, e) : e;
+            } finally {
+                interruption.end();
+                CurrentLease.leave();
+            }
+            if (call.plan().onLost() != OnLost.IGNORE) {
+                hold.requireValid();
+            }
+            return result;
+        } finally {
+            if (!inTransaction) {
+                hold.release();
+            }
+        }
+    }
+
+    private static Throwable lossWith(Hold hold, Throwable interruption) {
+        try {
+            hold.requireValid();
+            return interruption;
+        } catch (LeaseLostException lost) {
+            lost.addSuppressed(interruption);
+            return lost;
+        }
+    }
+
+    private static boolean isInterruption(Throwable failure) {
+        for (Throwable cause = failure; cause != null; cause = cause.getCause()) {
+            if (cause instanceof InterruptedException) {
+                return true;
+            }
+        }
+        return false;
+    }
+
+    static void fillIn(@Nullable Object[] arguments, Method method, Hold hold) {
+        Class<?>[] types = method.getParameterTypes();
+        for (int i = 0; i < types.length; i++) {
+            if (types[i] == Lease.class) {
+                arguments[i] =
+                        hold instanceof MultiLease several ? several.leases().get(0) : hold;
+            } else if (types[i] == MultiLease.class && hold instanceof MultiLease) {
+                arguments[i] = hold;
+            }
+        }
+    }
+
+    /** Interrupts the thread it was made on, until the end is marked; an interrupt that came before does not outlast it. */
+    private static final class Interruption {
+
+        private enum State {
+            RUNNING,
+            INTERRUPTED,
+            OVER
+        }
+
+        private final Thread thread = Thread.currentThread();
+        private State state = State.RUNNING; // guarded by this
+
+        synchronized void interrupt() {
+            if (state == State.RUNNING) {
+                state = State.INTERRUPTED;
+                thread.interrupt();
+            }
+        }
+
+        /** Whether it interrupted. */
+        synchronized boolean end() {
+            boolean interrupted = state == State.INTERRUPTED;
+            if (interrupted) {
+                Thread.interrupted();
+            }
+            state = State.OVER;
+            return interrupted;
+        }
+    }
+
+    /** One call of a method with its lock. */
+    record Call(LockPlan plan, Holdfast client, List<String> names, Object target, MethodInvocation invocation) {
+
+        Method method() {
+            return plan.method();
+        }
+
+        Acquirable<? extends Hold> locks() {
+            return plan.locks(client, names);
+        }
+
+        Optional<? extends Hold> acquire() throws InterruptedException {
+            if (plan.waitAtMost().isEmpty()) {
+                return Optional.of(locks().acquire());
+            }
+            Duration limit = plan.waitAtMost().get();
+            return limit.isZero() ? locks().tryAcquire() : locks().tryAcquire(limit);
+        }
+
+        CompletableFuture<? extends Optional<? extends Hold>> acquireAsync() {
+            if (plan.waitAtMost().isEmpty()) {
+                return locks().acquireAsync().thenApply(Optional::of);
+            }
+            Duration limit = plan.waitAtMost().get();
+            return limit.isZero() ? locks().tryAcquireAsync() : locks().tryAcquireAsync(limit);
+        }
+
+        /** What the call returns, or throws, that did not get its lock. */
+        @Nullable
+        Object conflict() throws Throwable {
+            switch (plan.onConflict()) {
+                case SKIP:
+                    LOG.log(Level.DEBUG, "{0} is skipped: others hold {1}", plan.describe(), names);
+                    return nothing(method().getReturnType());
+                case FALLBACK:
+                    return callFallback(plan.fallback().orElseThrow());
+                default:
+                    throw conflictException();
+            }
+        }
+
+        private static @Nullable Object nothing(Class<?> type) {
+            if (type == Optional.class) {
+                return Optional.empty();
+            }
+            return CompletionStage.class.isAssignableFrom(type) ? CompletableFuture.completedFuture(null) : null;
+        }
+
+        private @Nullable Object callFallback(Method fallback) throws Throwable {
+            List<@Nullable Object> arguments = new ArrayList<>();
+            for (int i = 0; i < method().getParameterCount(); i++) {
+                if (method().getParameterTypes()[i] != Lease.class) {
+                    arguments.add(invocation.getArguments()[i]);
+                }
+            }
+            if (fallback.getParameterCount() > arguments.size()) {
+                arguments.add(conflictException());
+            }
+            try {
+                return fallback.invoke(target, arguments.toArray());
+            } catch (InvocationTargetException e) {
+                throw e.getTargetException();
+            }
+        }
+
+        private LockConflictException conflictException() {
+            String waited = plan.waitAtMost()
+                    .filter(limit -> !limit.isZero())
+                    .map(limit -> " for " + DurationText.of(limit))
+                    .orElse("");
+            return new LockConflictException(names, plan.describe(), waited);
+        }
+
+        /** The method is run by another thread, for which an invocation must be copied. */
+        Call copy() {
+            return new Call(plan, client, names, target, ((ProxyMethodInvocation) invocation).invocableClone());
+        }
+    }
+}

@@ -1,0 +1,136 @@
+package io.holdfast.spring;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.Holdfast;
+import io.holdfast.testing.TestLocks;
+import java.time.Duration;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+import org.springframework.context.annotation.AnnotationConfigApplicationContext;
+import org.springframework.context.annotation.Configuration;
+import org.springframework.scheduling.annotation.Scheduled;
+
+@DisplayName("@ScheduledLock")
+class ScheduledLockTest {
+
+    private final TestLocks locks = TestLocks.create();
+    private final AnnotationConfigApplicationContext context = new AnnotationConfigApplicationContext();
+    private Jobs jobs;
+
+    /** Without scheduling: the test calls the methods when it wants. */
+    @Configuration(proxyBeanMethods = false)
+    @EnableHoldfast
+    static class Locking {}
+
+    static class Jobs {
+
+        private final TestLocks locks;
+        private final AtomicInteger runs = new AtomicInteger();
+
+        Jobs(TestLocks locks) {
+            this.locks = locks;
+        }
+
+        public int runs() {
+            return runs.get();
+        }
+
+        @Scheduled(fixedRate = 10, timeUnit = TimeUnit.SECONDS)
+        @ScheduledLock
+        public void everyTenSeconds() {
+            runs.incrementAndGet();
+        }
+
+        @Scheduled(cron = "0 0 3 * * *")
+        @ScheduledLock(name = "nightly")
+        public void nightly() {
+            locks.advance(Duration.ofHours(1));
+            assertThat(CurrentLease.require().name()).isEqualTo("nightly");
+            runs.incrementAndGet();
+        }
+
+        @ScheduledLock(name = "at-once", minHold = "0")
+        public void repeatedAtOnce() {
+            runs.incrementAndGet();
+        }
+    }
+
+    @BeforeEach
+    void start() {
+        context.registerBean(Holdfast.class, locks::holdfast, definition -> definition.setDestroyMethodName(""));
+        context.registerBean(TestLocks.class, () -> locks, definition -> definition.setDestroyMethodName(""));
+        context.register(Locking.class);
+        context.registerBean(Jobs.class);
+        context.refresh();
+        jobs = context.getBean(Jobs.class);
+    }
+
+    @AfterEach
+    void end() {
+        context.close();
+        locks.close();
+    }
+
+    @Test
+    void aRunIsSkippedWhileAnotherInstanceHasTheLock() {
+        TestLocks.OtherHolder other = locks.takenByOther("at-once");
+        jobs.repeatedAtOnce();
+        assertThat(jobs.runs()).isZero();
+
+        other.release();
+        jobs.repeatedAtOnce();
+        jobs.repeatedAtOnce();
+        assertThat(jobs.runs()).isEqualTo(2);
+    }
+
+    @Test
+    void theLockIsNamedByClassAndMethodAndStaysTakenForHalfThePeriod() {
+        jobs.everyTenSeconds();
+        jobs.everyTenSeconds();
+
+        assertThat(jobs.runs()).isEqualTo(1);
+        assertThat(locks.holdfast()
+                        .lock(Jobs.class.getName() + ".everyTenSeconds")
+                        .inspect()
+                        .isHeld())
+                .isTrue();
+        locks.advance(Duration.ofSeconds(6));
+        jobs.everyTenSeconds();
+        assertThat(jobs.runs()).isEqualTo(2);
+    }
+
+    @Test
+    void theLockLivesAsLongAsTheJobAndThenForThirtySecondsAtMost() {
+        jobs.nightly();
+        jobs.nightly();
+
+        assertThat(jobs.runs()).isEqualTo(2);
+        assertThat(locks.holdfast().statistics().renewed()).isGreaterThan(500);
+    }
+
+    @Test
+    void noRunBeginsOnceTheApplicationStops() {
+        context.stop();
+        jobs.repeatedAtOnce();
+        assertThat(jobs.runs()).isZero();
+
+        context.start();
+        jobs.repeatedAtOnce();
+        assertThat(jobs.runs()).isEqualTo(1);
+    }
+
+    @Test
+    void thePeriodOfACronExpressionIsFound() throws Exception {
+        assertThat(SchedulePeriod.of(Jobs.class.getMethod("nightly"), text -> text))
+                .contains(Duration.ofDays(1))
+                .map(SchedulePeriod::minHold)
+                .contains(Duration.ofSeconds(30));
+        assertThat(SchedulePeriod.of(Jobs.class.getMethod("repeatedAtOnce"), text -> text))
+                .isEmpty();
+    }
+}
