@@ -2,6 +2,7 @@ package io.holdfast.spring.boot;
 
 import io.holdfast.HoldfastBuilder;
 import io.holdfast.jdbc.JdbcStore;
+import io.holdfast.jdbc.JdbcStores;
 import javax.sql.DataSource;
 import org.springframework.beans.factory.ObjectProvider;
 
@@ -20,7 +21,7 @@ final class DataSourceStoreSource implements StoreSource {
         if (database == null) {
             return false;
         }
-        JdbcStore store = JdbcStore.on(database);
+        JdbcStore store = JdbcStores.using(database);
         builder.store(properties.getJdbc().isInitializeSchema() ? store.withSchemaCreated() : store);
         return true;
     }
