@@ -1,6 +1,5 @@
 package io.holdfast;
 
-
 /**
  * A named lock that at most one valid lease holds.
  *

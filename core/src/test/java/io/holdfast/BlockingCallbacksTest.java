@@ -117,16 +117,7 @@ class BlockingCallbacksTest {
     void usersOwnForkJoinPoolWaitsForLocks() throws Exception {
         // One thread, and none to make up for it.
         ForkJoinPool small = new ForkJoinPool(
-                1,
-                ForkJoinPool.defaultForkJoinWorkerThreadFactory,
-                null,
-                false,
-                1,
-                1,
-                1,
-                null,
-                1,
-                TimeUnit.SECONDS);
+                1, ForkJoinPool.defaultForkJoinWorkerThreadFactory, null, false, 1, 1, 1, null, 1, TimeUnit.SECONDS);
         try (Holdfast holdfast = Holdfast.connect("memory:")) {
             Lease held = holdfast.lock("busy").acquire();
             CompletableFuture<Long> waiting = CompletableFuture.supplyAsync(

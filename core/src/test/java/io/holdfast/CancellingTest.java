@@ -71,8 +71,7 @@ class CancellingTest {
 
         assertThat(cancelled).succeedsWithin(Duration.ofSeconds(10)).isEqualTo(true);
         answer.countDown();
-        await().until(() ->
-                client.lock("taken").inspect().waiters().isEmpty() && !client.isHeld("first"));
+        await().until(() -> client.lock("taken").inspect().waiters().isEmpty() && !client.isHeld("first"));
     }
 
     @Test

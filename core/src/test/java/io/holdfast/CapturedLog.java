@@ -24,7 +24,9 @@ final class CapturedLog extends Handler implements AutoCloseable {
 
     /** So far, about that lock. */
     List<Line> about(String lock) {
-        return lines.stream().filter(line -> line.text.contains("'" + lock + "'")).toList();
+        return lines.stream()
+                .filter(line -> line.text.contains("'" + lock + "'"))
+                .toList();
     }
 
     List<String> textsAbout(String lock) {

@@ -66,7 +66,11 @@ class DowngradeTest {
         assertThat(client.holdfast.statistics().held()).isEqualTo(1);
         assertThat(read.release()).isEqualTo(ReleaseResult.RELEASED);
         assertThat(client.holdfast.statistics().held()).isZero();
-        assertThat(client.holdfast.statistics().requests().get(StoreOperation.DOWNGRADE).answered())
+        assertThat(client.holdfast
+                        .statistics()
+                        .requests()
+                        .get(StoreOperation.DOWNGRADE)
+                        .answered())
                 .isEqualTo(1);
     }
 

@@ -100,7 +100,8 @@ class EngineUnderAttackTest {
     void refusesATtlThatMemoryCannotKeep() {
         try (Holdfast holdfast = Holdfast.connect("memory:")) {
             assertThatExceptionOfType(UnsupportedLockException.class)
-                    .isThrownBy(() -> holdfast.lock("orders", LockOptions.defaults().withTtl(Duration.ofMillis(1))))
+                    .isThrownBy(
+                            () -> holdfast.lock("orders", LockOptions.defaults().withTtl(Duration.ofMillis(1))))
                     .withMessageContaining("1 ms");
         }
     }
@@ -118,11 +119,13 @@ class EngineUnderAttackTest {
         try {
             LockOptions shorter = OPTIONS.withTtl(Duration.ofMillis(100)).withRenewal(Renewal.NONE);
             holdfast.lock("long").acquire();
-            CompletableFuture<Lease> endless = holdfast.lock("long", OPTIONS.withFairness(Fairness.FIFO)).acquireAsync();
+            CompletableFuture<Lease> endless =
+                    holdfast.lock("long", OPTIONS.withFairness(Fairness.FIFO)).acquireAsync();
             await().until(() -> !holdfast.lock("long").inspect().waiters().isEmpty());
             for (int i = 0; i < 50; i++) {
                 Lease held = holdfast.lock("short-" + i, shorter).acquire();
-                CompletableFuture<Lease> next = holdfast.lock("short-" + i, shorter.withFairness(Fairness.FIFO)).acquireAsync();
+                CompletableFuture<Lease> next = holdfast.lock("short-" + i, shorter.withFairness(Fairness.FIFO))
+                        .acquireAsync();
                 await().pollInterval(Duration.ofMillis(1)).until(() -> {
                     time.advance(Duration.ofMillis(10));
                     return next.isDone() && !held.isValid();

@@ -39,9 +39,11 @@ class FlightRecorderTest {
                 client.lock("taken").tryAcquire();
                 Lease lease = client.lock("lost").acquire();
                 token = lease.token();
-                client.passUntil(TTL.dividedBy(30), () -> client.holdfast.statistics().renewed() == 1);
+                client.passUntil(
+                        TTL.dividedBy(30), () -> client.holdfast.statistics().renewed() == 1);
                 client.store.network = FaultyStore.Network.DOWN;
-                client.passUntil(TTL.dividedBy(30), () -> client.holdfast.statistics().renewalsFailed() >= 1);
+                client.passUntil(
+                        TTL.dividedBy(30), () -> client.holdfast.statistics().renewalsFailed() >= 1);
                 client.time.advance(TTL);
                 await().until(() -> client.holdfast.statistics().lost().get(LossReason.EXPIRED) == 1);
             }

@@ -70,8 +70,7 @@ class LeadershipTest {
         election.close();
 
         for (Background<?> campaign : List.of(endless, limited)) {
-            assertThatExceptionOfType(CancellationException.class)
-                    .isThrownBy(() -> campaign.get(10, TimeUnit.SECONDS));
+            assertThatExceptionOfType(CancellationException.class).isThrownBy(() -> campaign.get(10, TimeUnit.SECONDS));
         }
         await().until(() -> election.inspect().waiters().isEmpty());
     }
@@ -116,8 +115,7 @@ class LeadershipTest {
             awaitQuietly(answer);
         };
         // Without a gate, or the campaign would be inside it before it asks.
-        Election inOrder =
-                client.holdfast.election("leader", ManualClient.OPTIONS.withFairness(Fairness.FIFO));
+        Election inOrder = client.holdfast.election("leader", ManualClient.OPTIONS.withFairness(Fairness.FIFO));
         CompletableFuture<Long> campaign = inOrder.campaignAsync();
         assertThat(asked.await(10, TimeUnit.SECONDS)).isTrue();
 
@@ -138,8 +136,7 @@ class LeadershipTest {
 
         client.time.advance(TTL);
 
-        await().untilAsserted(
-                () -> assertThat(deposed).extracting(Loss::reason).containsExactly(LossReason.EXPIRED));
+        await().untilAsserted(() -> assertThat(deposed).extracting(Loss::reason).containsExactly(LossReason.EXPIRED));
         assertThat(election.isLeader()).isFalse();
     }
 
@@ -188,14 +185,16 @@ class LeadershipTest {
 
     @Test
     void whoseWorkFailsIsResigned() {
-        assertThatExceptionOfType(IOException.class).isThrownBy(() -> election.<IOException>lead(lease -> {
-            throw new IOException("the work's own");
-        }));
+        assertThatExceptionOfType(IOException.class)
+                .isThrownBy(() -> election.<IOException>lead(lease -> {
+                    throw new IOException("the work's own");
+                }));
         assertThat(client.isHeld("leader")).isFalse();
 
-        assertThatExceptionOfType(StackOverflowError.class).isThrownBy(() -> election.<RuntimeException>lead(lease -> {
-            throw new StackOverflowError("the work's own");
-        }));
+        assertThatExceptionOfType(StackOverflowError.class)
+                .isThrownBy(() -> election.<RuntimeException>lead(lease -> {
+                    throw new StackOverflowError("the work's own");
+                }));
         assertThat(client.isHeld("leader")).isFalse();
         assertThat(election.isLeader()).isFalse();
     }

@@ -30,7 +30,8 @@ class LeaksTest {
 
     @Test
     void isNamedIfItIsAReentrantLockWhoseThreadHasEnded() throws Exception {
-        Thread careless = new Thread(() -> holdfast.lock("reentrant", SHORT).asReentrantLock().lock(), "careless");
+        Thread careless = new Thread(
+                () -> holdfast.lock("reentrant", SHORT).asReentrantLock().lock(), "careless");
         careless.start();
         careless.join(10_000);
 

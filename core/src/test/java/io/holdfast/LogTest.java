@@ -98,7 +98,9 @@ class LogTest {
             client.store.network = FaultyStore.Network.DOWN;
             client.passUntil(TTL.dividedBy(60), () -> warnings("twice-orders").size() == warned);
             client.store.network = FaultyStore.Network.UP;
-            client.passUntil(TTL.dividedBy(60), () -> lease.remaining().compareTo(TTL.multipliedBy(9).dividedBy(10)) > 0);
+            client.passUntil(
+                    TTL.dividedBy(60),
+                    () -> lease.remaining().compareTo(TTL.multipliedBy(9).dividedBy(10)) > 0);
         }
         assertThat(lease.isValid()).isTrue();
     }
@@ -156,7 +158,11 @@ class LogTest {
 
         await().untilAsserted(() -> assertThat(warnings("crowded")).isNotEmpty());
         await().during(Duration.ofMillis(300)).until(() -> views() - looks <= 1);
-        assertThat(warnings("crowded")).singleElement().asString().contains(many + " of its").contains("another-client");
+        assertThat(warnings("crowded"))
+                .singleElement()
+                .asString()
+                .contains(many + " of its")
+                .contains("another-client");
         waiting.forEach(future -> future.cancel(true));
         await().until(() -> client.holdfast.statistics().waiting() == 0);
     }

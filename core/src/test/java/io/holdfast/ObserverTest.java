@@ -46,7 +46,9 @@ class ObserverTest {
                 .extracting(Seen::what)
                 .containsExactly("started", "acquired GRANTED", "released RELEASED");
         assertThat(about("orders")).extracting(Seen::thread).containsOnly(Thread.currentThread());
-        assertThat(about("orders")).extracting(Seen::id).containsOnly(about("orders").get(0).id);
+        assertThat(about("orders"))
+                .extracting(Seen::id)
+                .containsOnly(about("orders").get(0).id);
     }
 
     @Test
@@ -73,8 +75,8 @@ class ObserverTest {
 
         client.time.advance(TTL);
 
-        await().untilAsserted(() ->
-                assertThat(about("orders")).extracting(Seen::what).contains("lost EXPIRED"));
+        await().untilAsserted(
+                        () -> assertThat(about("orders")).extracting(Seen::what).contains("lost EXPIRED"));
         assertThat(about("orders"))
                 .filteredOn(each -> each.what.startsWith("lost"))
                 .allSatisfy(each -> assertThat(each.thread.getName()).contains("-loss-"));
@@ -84,13 +86,13 @@ class ObserverTest {
     void seesRenewalsAndRequests() throws InterruptedException {
         client.lock("orders").acquire();
 
-        client.passUntil(TTL.dividedBy(30), () -> about("orders").stream()
-                .anyMatch(each -> each.what.equals("renewed")));
+        client.passUntil(
+                TTL.dividedBy(30), () -> about("orders").stream().anyMatch(each -> each.what.equals("renewed")));
 
         assertThat(seen).extracting(Seen::what).contains("requested QUEUE", "requested RENEW");
         client.store.network = FaultyStore.Network.DOWN;
-        client.passUntil(TTL.dividedBy(30), () -> about("orders").stream()
-                .anyMatch(each -> each.what.equals("renewal failed")));
+        client.passUntil(
+                TTL.dividedBy(30), () -> about("orders").stream().anyMatch(each -> each.what.equals("renewal failed")));
         assertThat(seen).extracting(Seen::what).contains("failed RENEW");
     }
 

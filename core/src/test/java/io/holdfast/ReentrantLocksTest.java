@@ -34,8 +34,10 @@ class ReentrantLocksTest {
         assertThat(lock.isHeldByCurrentThread()).isTrue();
         assertThat(lock.getHoldCount()).isEqualTo(2);
         assertThat(lock.lease()).map(Lease::isValid).contains(true);
-        assertThat(Background.run(lock::isHeldByCurrentThread).get(10, TimeUnit.SECONDS)).isFalse();
-        assertThat(Background.run(() -> lock.lease().isPresent()).get(10, TimeUnit.SECONDS)).isFalse();
+        assertThat(Background.run(lock::isHeldByCurrentThread).get(10, TimeUnit.SECONDS))
+                .isFalse();
+        assertThat(Background.run(() -> lock.lease().isPresent()).get(10, TimeUnit.SECONDS))
+                .isFalse();
         lock.unlock();
         assertThat(lock.getHoldCount()).isEqualTo(1);
         lock.unlock();
@@ -70,7 +72,9 @@ class ReentrantLocksTest {
         assertThat(write.isHeldByCurrentThread()).isFalse();
         assertThat(write.getHoldCount()).isZero();
         assertThat(write.lease()).isEmpty();
-        assertThatIllegalStateException().isThrownBy(() -> lock.writeLock().lock()).withMessageContaining("catalogue");
+        assertThatIllegalStateException()
+                .isThrownBy(() -> lock.writeLock().lock())
+                .withMessageContaining("catalogue");
         assertThatExceptionOfType(IllegalMonitorStateException.class).isThrownBy(write::unlock);
         assertThat(client.isHeld("catalogue")).isTrue();
         lock.readLock().unlock();

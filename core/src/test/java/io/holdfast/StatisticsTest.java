@@ -22,8 +22,7 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class StatisticsTest {
 
-    private final ManualClient client =
-            new ManualClient(builder -> builder.localHandoff(64, Duration.ofMinutes(1)));
+    private final ManualClient client = new ManualClient(builder -> builder.localHandoff(64, Duration.ofMinutes(1)));
 
     @AfterEach
     void close() {
@@ -56,8 +55,8 @@ class StatisticsTest {
         CompletableFuture<Lease> cancelled = taken.acquireAsync();
         await().until(() -> !taken.inspect().waiters().isEmpty());
         cancelled.cancel(true);
-        Background<Boolean> late = Background.run(
-                () -> taken.tryAcquire(Duration.ofMillis(1)).isPresent());
+        Background<Boolean> late =
+                Background.run(() -> taken.tryAcquire(Duration.ofMillis(1)).isPresent());
         await().until(late::isParked);
         client.time.advance(Duration.ofMillis(1));
         late.get(10, TimeUnit.SECONDS);
@@ -111,9 +110,8 @@ class StatisticsTest {
         client.time.advance(TTL);
         await().until(() -> !lease.isValid());
 
-        await().untilAsserted(() -> assertThat(now().lost())
-                .containsEntry(LossReason.EXPIRED, 1L)
-                .containsEntry(LossReason.GONE, 0L));
+        await().untilAsserted(() ->
+                assertThat(now().lost()).containsEntry(LossReason.EXPIRED, 1L).containsEntry(LossReason.GONE, 0L));
         assertThat(now().held()).isZero();
         assertThat(now().requests().get(StoreOperation.QUEUE).answered()).isEqualTo(1);
         assertThat(now().requests().get(StoreOperation.RENEW).answered()).isEqualTo(1);
@@ -147,7 +145,9 @@ class StatisticsTest {
             LockStatistics all8 = holdfast.statistics();
             assertThat(all8.granted() + all8.handedOver()).isEqualTo(got);
             assertThat(all8.released()).isEqualTo(got);
-            assertThat(all8.unsuccessful().values().stream().mapToLong(Long::longValue).sum())
+            assertThat(all8.unsuccessful().values().stream()
+                            .mapToLong(Long::longValue)
+                            .sum())
                     .isEqualTo((long) threads * rounds - got);
             assertThat(all8.waiting()).isZero();
             assertThat(all8.held()).isZero();

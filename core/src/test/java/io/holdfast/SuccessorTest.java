@@ -19,8 +19,8 @@ import org.junit.jupiter.api.Timeout;
 class SuccessorTest {
 
     private final List<LockEvent> events = new CopyOnWriteArrayList<>();
-    private final ManualClient client = new ManualClient(
-            builder -> builder.listener(events::add).localHandoff(64, Duration.ofMinutes(1)));
+    private final ManualClient client =
+            new ManualClient(builder -> builder.listener(events::add).localHandoff(64, Duration.ofMinutes(1)));
 
     @AfterEach
     void close() {
@@ -90,7 +90,8 @@ class SuccessorTest {
         Lease second = got.get(10, TimeUnit.SECONDS);
 
         LockView.Holder holder = client.lock("orders").inspect().holders().get(0);
-        LockView.Holder listed = client.holdfast.locks("orders").get(0).holders().get(0);
+        LockView.Holder listed =
+                client.holdfast.locks("orders").get(0).holders().get(0);
 
         assertThat(holder.token()).contains(second.token());
         assertThat(holder.origin().orElseThrow().thread()).isEqualTo("the-next-thread");
@@ -106,7 +107,13 @@ class SuccessorTest {
         asking.start();
         future.get(10, TimeUnit.SECONDS);
 
-        assertThat(client.lock("orders").inspect().holders().get(0).origin().orElseThrow().thread())
+        assertThat(client.lock("orders")
+                        .inspect()
+                        .holders()
+                        .get(0)
+                        .origin()
+                        .orElseThrow()
+                        .thread())
                 .isEqualTo("the-asking-thread");
     }
 

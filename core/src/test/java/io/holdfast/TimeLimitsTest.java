@@ -100,8 +100,8 @@ class TimeLimitsTest {
     @DisplayName("P7 of several locks that runs out after a wait for the first is no error")
     void ofSeveralLocksThatRunsOutAfterAWaitForTheFirstIsNoError() throws Exception {
         Ticket elsewhere = client.holdElsewhere("first");
-        Background<Optional<MultiLease>> waiting = Background.run(
-                () -> client.holdfast.lockAll("first", "second").tryAcquire(LIMIT));
+        Background<Optional<MultiLease>> waiting =
+                Background.run(() -> client.holdfast.lockAll("first", "second").tryAcquire(LIMIT));
         await().until(() -> !client.lock("first").inspect().waiters().isEmpty());
         client.store.beforeAsk = () -> {
             client.time.advance(LIMIT);
@@ -121,8 +121,8 @@ class TimeLimitsTest {
         client.holdElsewhere("second");
         CountDownLatch answer = new CountDownLatch(1);
         client.store.beforeRelease = () -> awaitQuietly(answer);
-        Background<Optional<MultiLease>> waiting = Background.run(
-                () -> client.holdfast.lockAll("first", "second").tryAcquire(LIMIT));
+        Background<Optional<MultiLease>> waiting =
+                Background.run(() -> client.holdfast.lockAll("first", "second").tryAcquire(LIMIT));
         await().until(() -> !client.lock("second").inspect().waiters().isEmpty());
 
         client.time.advance(LIMIT);
@@ -156,7 +156,9 @@ class TimeLimitsTest {
         held.release();
 
         await().until(() -> released.get() != null);
-        assertThat(waiting.isOn(released.get())).as("released on the caller's thread").isFalse();
+        assertThat(waiting.isOn(released.get()))
+                .as("released on the caller's thread")
+                .isFalse();
         client.time.advance(Duration.ofSeconds(2));
         assertThat(waiting.get(10, TimeUnit.SECONDS)).isEmpty();
         answer.countDown();

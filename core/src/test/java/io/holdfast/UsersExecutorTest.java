@@ -156,7 +156,9 @@ class UsersExecutorTest {
         ExecutorService special = Executors.newSingleThreadExecutor(task -> new Thread(task, "special"));
         try (ManualClient client = new ManualClient()) {
             CompletableFuture<String> told = new CompletableFuture<>();
-            client.lock("orders").acquire().onLost(loss -> told.complete(Thread.currentThread().getName()), special);
+            client.lock("orders")
+                    .acquire()
+                    .onLost(loss -> told.complete(Thread.currentThread().getName()), special);
             client.store.network = FaultyStore.Network.DOWN;
 
             client.time.advance(TTL);

@@ -50,9 +50,10 @@ class WorkUnderLockTest {
 
     @Test
     void throwsItsOwnException() {
-        assertThatExceptionOfType(IOException.class).isThrownBy(() -> lock.<IOException>run(lease -> {
-            throw new IOException("the work's own");
-        }));
+        assertThatExceptionOfType(IOException.class)
+                .isThrownBy(() -> lock.<IOException>run(lease -> {
+                    throw new IOException("the work's own");
+                }));
 
         assertThat(client.isHeld("orders")).isFalse();
     }
@@ -63,20 +64,22 @@ class WorkUnderLockTest {
         assertThatExceptionOfType(LeaseLostException.class)
                 .isThrownBy(() -> lock.run(this::lose))
                 .withMessageContaining("orders");
-        assertThatExceptionOfType(LeaseLostException.class).isThrownBy(() -> lock.<Integer, RuntimeException>call(lease -> {
-            lose(lease);
-            return 1;
-        }));
+        assertThatExceptionOfType(LeaseLostException.class)
+                .isThrownBy(() -> lock.<Integer, RuntimeException>call(lease -> {
+                    lose(lease);
+                    return 1;
+                }));
         assertThatExceptionOfType(LeaseLostException.class).isThrownBy(() -> lock.tryRun(this::lose));
     }
 
     @Test
     @DisplayName("P5 whose lease is lost and that fails itself ends with its own exception")
     void whoseLeaseIsLostAndThatFailsItselfEndsWithItsOwnException() {
-        assertThatExceptionOfType(IOException.class).isThrownBy(() -> lock.<IOException>run(lease -> {
-            lose(lease);
-            throw new IOException("the work's own");
-        }));
+        assertThatExceptionOfType(IOException.class)
+                .isThrownBy(() -> lock.<IOException>run(lease -> {
+                    lose(lease);
+                    throw new IOException("the work's own");
+                }));
     }
 
     @Test
@@ -94,7 +97,8 @@ class WorkUnderLockTest {
         assertThat(lock.tryRun(() -> runs.incrementAndGet())).isFalse();
         assertThat(lock.tryRun(lease -> runs.incrementAndGet())).isFalse();
         assertThat(lock.tryRun(Duration.ZERO, () -> runs.incrementAndGet())).isFalse();
-        assertThat(lock.<Integer, RuntimeException>tryCall(lease -> runs.incrementAndGet())).isEmpty();
+        assertThat(lock.<Integer, RuntimeException>tryCall(lease -> runs.incrementAndGet()))
+                .isEmpty();
         Background<Boolean> waiting =
                 Background.run(() -> lock.tryRun(Duration.ofSeconds(1), lease -> runs.incrementAndGet()));
         await().until(waiting::isParked);
@@ -106,8 +110,10 @@ class WorkUnderLockTest {
     @Test
     void isRunIfTheLockCanBeHad() throws Exception {
         assertThat(lock.tryRun(() -> runs.incrementAndGet())).isTrue();
-        assertThat(lock.tryRun(Duration.ofSeconds(1), lease -> runs.incrementAndGet())).isTrue();
-        assertThat(lock.<Integer, RuntimeException>tryCall(lease -> runs.incrementAndGet())).contains(3);
+        assertThat(lock.tryRun(Duration.ofSeconds(1), lease -> runs.incrementAndGet()))
+                .isTrue();
+        assertThat(lock.<Integer, RuntimeException>tryCall(lease -> runs.incrementAndGet()))
+                .contains(3);
         Optional<Integer> called = lock.tryCall(Duration.ofSeconds(1), lease -> runs.incrementAndGet());
 
         assertThat(called).contains(4);
@@ -151,7 +157,8 @@ class WorkUnderLockTest {
 
     @Test
     void asAStageThatFailsEndsWithThatAndReleases() {
-        CompletableFuture<String> failed = lock.callAsync(lease -> CompletableFuture.failedFuture(new IOException("own")));
+        CompletableFuture<String> failed =
+                lock.callAsync(lease -> CompletableFuture.failedFuture(new IOException("own")));
         CompletableFuture<String> thrown = lock.callAsync(lease -> {
             throw new IllegalStateException("own");
         });
@@ -196,10 +203,7 @@ class WorkUnderLockTest {
         assertThat(client.holdfast.lockAll("other", "orders").tryAcquireAsync().get(10, TimeUnit.SECONDS))
                 .isEmpty();
         lease.release();
-        assertThat(client.holdfast
-                        .semaphore("permits", 1)
-                        .tryAcquireAsync()
-                        .get(10, TimeUnit.SECONDS))
+        assertThat(client.holdfast.semaphore("permits", 1).tryAcquireAsync().get(10, TimeUnit.SECONDS))
                 .isPresent();
     }
 
@@ -233,7 +237,9 @@ class WorkUnderLockTest {
 
     @Test
     void isExtendedForAsLongAsItIsTold() throws Exception {
-        Lease lease = client.holdfast.lock("orders", OPTIONS.withRenewal(Renewal.NONE)).acquire();
+        Lease lease = client.holdfast
+                .lock("orders", OPTIONS.withRenewal(Renewal.NONE))
+                .acquire();
 
         Duration left = lease.extend(TTL.multipliedBy(3));
 
@@ -279,7 +285,8 @@ class WorkUnderLockTest {
         client.time.advance(Duration.ofMillis(1));
         assertThat(job.tryRun(() -> runs.incrementAndGet())).isTrue();
 
-        Lease unfinished = client.holdfast.lock("crashed", OPTIONS.withMinHold(minHold)).acquire();
+        Lease unfinished =
+                client.holdfast.lock("crashed", OPTIONS.withMinHold(minHold)).acquire();
         client.store.network = FaultyStore.Network.DOWN;
         client.time.advance(TTL.multipliedBy(2));
         await().until(() -> !unfinished.isValid() && !client.isHeld("crashed"));

@@ -7,9 +7,9 @@ import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.Ticket;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
-import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
 

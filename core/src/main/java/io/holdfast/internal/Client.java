@@ -90,7 +90,8 @@ public final class Client implements Holdfast {
             leaks.report();
         });
         this.views = new Views(requests, keeper);
-        Tickets tickets = new Tickets(ownerIds, settings.clientName(), Settings.host(), time, validity, keeper, cleanup);
+        Tickets tickets =
+                new Tickets(ownerIds, settings.clientName(), Settings.host(), time, validity, keeper, cleanup);
         HandoffLimits handoff = new HandoffLimits(settings.maxHandoffs(), settings.maxHandoffTime());
         Leases leases = new Leases(time, requests, validity, handoff, callbacks, threads.tasks(), leaks);
         LongWaits longWaits = new LongWaits(settings.clientName(), settings.longWait(), cleanup, time);
@@ -188,7 +189,8 @@ public final class Client implements Holdfast {
 
     private LockHandle handle(String name, Demand demand, LockOptions options) {
         lifecycle.requireOpen(name);
-        return new LockHandle(acquisitions, views, owners, LockTerms.of(name, demand, options, requests.traits(), sites));
+        return new LockHandle(
+                acquisitions, views, owners, LockTerms.of(name, demand, options, requests.traits(), sites));
     }
 
     @Override

@@ -55,6 +55,5 @@ public interface LockObserver {
      *
      * @param failure what it threw, or null if it was answered
      */
-    default void requested(
-            StoreOperation operation, Duration took, @Nullable Throwable failure) {}
+    default void requested(StoreOperation operation, Duration took, @Nullable Throwable failure) {}
 }

@@ -73,9 +73,8 @@ public final class LongWaits {
         return holders.isEmpty()
                 ? "nobody at this moment"
                 : holders.stream()
-                        .map(holder -> holder.origin()
-                                .map(LockView.Origin::toString)
-                                .orElse("somebody else's client"))
+                        .map(holder ->
+                                holder.origin().map(LockView.Origin::toString).orElse("somebody else's client"))
                         .collect(Collectors.joining(", "));
     }
 }

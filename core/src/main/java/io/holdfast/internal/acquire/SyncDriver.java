@@ -49,8 +49,7 @@ public final class SyncDriver {
         }
     }
 
-    private static Acquisition begin(
-            Acquisitions acquisitions, LockTerms terms, Patience patience, Deadline deadline) {
+    private static Acquisition begin(Acquisitions acquisitions, LockTerms terms, Patience patience, Deadline deadline) {
         Acquisition acquisition = new Acquisition(acquisitions, terms, patience, deadline, Caller.thisThread());
         acquisition.begin();
         return acquisition;

@@ -70,7 +70,13 @@ public final class LeaseLife implements TicketUser {
     /** Told by the garbage collector if the user's handle vanished without a release. */
     private @Nullable WeakReference<HeldLease> handle;
 
-    LeaseLife(Leases leases, KeptTicket kept, InsideGate inside, LockOptions options, String thread, Telemetry.Story story) {
+    LeaseLife(
+            Leases leases,
+            KeptTicket kept,
+            InsideGate inside,
+            LockOptions options,
+            String thread,
+            Telemetry.Story story) {
         this.leases = leases;
         this.kept = kept;
         this.ticket = kept.ticket();
@@ -408,8 +414,8 @@ public final class LeaseLife implements TicketUser {
             goOn();
             throw new LeaseLostException(name(), token, whyNotValid());
         }
-        HeldLease successor = leases.open(
-                kept, inside.asShared(), options, thread, story.successor(ticket.demand(), token));
+        HeldLease successor =
+                leases.open(kept, inside.asShared(), options, thread, story.successor(ticket.demand(), token));
         story.succeeded();
         state.finishRelease(ReleaseResult.RELEASED);
         forgetHandle();

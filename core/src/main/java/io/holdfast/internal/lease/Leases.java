@@ -36,7 +36,8 @@ public record Leases(
      * @param thread which thread of the user's asked for it, for people
      * @param story where its end is told
      */
-    public HeldLease open(KeptTicket ticket, InsideGate inside, LockOptions options, String thread, Telemetry.Story story) {
+    public HeldLease open(
+            KeptTicket ticket, InsideGate inside, LockOptions options, String thread, Telemetry.Story story) {
         LeaseLife life = new LeaseLife(this, ticket, inside, options, thread, story);
         HeldLease lease = life.newHandle();
         life.beginUse();

@@ -12,8 +12,8 @@ import io.holdfast.internal.acquire.Acquisitions;
 import io.holdfast.internal.lease.HeldLease;
 import io.holdfast.internal.work.Callbacks;
 import io.holdfast.spi.StoreContext.Alarm;
-import java.lang.System.Logger.Level;
 import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.HashSet;
@@ -109,9 +109,8 @@ public final class ElectionHandle implements Election {
             return campaignOnce();
         }
         CompletableFuture<Long> campaign = campaignAsync();
-        Alarm alarm = acquisitions
-                .timer()
-                .at(acquisitions.after(maxWait).atNanos(), () -> campaign.complete(TIMED_OUT));
+        Alarm alarm =
+                acquisitions.timer().at(acquisitions.after(maxWait).atNanos(), () -> campaign.complete(TIMED_OUT));
         try {
             long epoch = await(campaign);
             return epoch == TIMED_OUT ? OptionalLong.empty() : OptionalLong.of(epoch);
@@ -327,7 +326,8 @@ public final class ElectionHandle implements Election {
                 callback.accept(epoch);
             }
         }));
-        // Neither this nor the lease: an election that is dropped while it leads is noticed as a lease that was never closed.
+        // Neither this nor the lease: an election that is dropped while it leads is noticed as a lease that was never
+        // closed.
         WeakReference<ElectionHandle> self = new WeakReference<>(this);
         lease.onLost(loss -> {
             ElectionHandle election = self.get();

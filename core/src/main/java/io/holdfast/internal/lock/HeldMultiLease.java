@@ -77,9 +77,7 @@ final class HeldMultiLease implements MultiLease {
     @Override
     public void requireValid() {
         // Those that are lost first: one that was merely released says nothing about why the others are not valid.
-        leases.stream()
-                .filter(lease -> lease.life().isLost())
-                .forEach(Lease::requireValid);
+        leases.stream().filter(lease -> lease.life().isLost()).forEach(Lease::requireValid);
         leases.forEach(Lease::requireValid);
     }
 

@@ -93,7 +93,9 @@ final class LeaderTerm {
     }
 
     private boolean isLost() {
-        return !lease.isValid() && lease instanceof HeldLease held && held.life().isLost();
+        return !lease.isValid()
+                && lease instanceof HeldLease held
+                && held.life().isLost();
     }
 
     /** The work throws X or what need not be declared, which the compiler cannot know of a caught Throwable. */

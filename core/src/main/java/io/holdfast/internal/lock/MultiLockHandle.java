@@ -45,7 +45,10 @@ public final class MultiLockHandle implements MultiLock {
 
     @Override
     public MultiLease acquire() throws InterruptedException {
-        return take((lock, before) -> lock.take(Patience.ENDLESS, acquisitions.never()), () -> true, HeldMultiLease::releaseUndelivered)
+        return take(
+                        (lock, before) -> lock.take(Patience.ENDLESS, acquisitions.never()),
+                        () -> true,
+                        HeldMultiLease::releaseUndelivered)
                 .orElseThrow();
     }
 
@@ -66,9 +69,8 @@ public final class MultiLockHandle implements MultiLock {
         Deadline deadline = acquisitions.after(maxWait);
         // The time is for all of them together: none is asked for once it is over, and giving back takes no more of it.
         return take(
-                (lock, before) -> before > 0 && deadline.hasPassed()
-                        ? Optional.empty()
-                        : lock.take(limited(before), deadline),
+                (lock, before) ->
+                        before > 0 && deadline.hasPassed() ? Optional.empty() : lock.take(limited(before), deadline),
                 () -> !deadline.hasPassed(),
                 HeldMultiLease::releaseUndeliveredInBackground);
     }
@@ -169,7 +171,8 @@ public final class MultiLockHandle implements MultiLock {
                 return;
             }
             Patience now = patience == Patience.LIMITED ? limited(taken.size()) : patience;
-            CompletableFuture<Optional<HeldLease>> step = locks.get(taken.size()).takeAsync(now, deadline);
+            CompletableFuture<Optional<HeldLease>> step =
+                    locks.get(taken.size()).takeAsync(now, deadline);
             current = step;
             step.whenComplete(this::settle);
             if (isDone()) {

@@ -1,8 +1,8 @@
 package io.holdfast.internal.telemetry;
 
 import io.holdfast.LockEvent.Outcome;
-import io.holdfast.LockStatistics.StoreOperation;
 import io.holdfast.LockStatistics;
+import io.holdfast.LockStatistics.StoreOperation;
 import io.holdfast.LossReason;
 import java.time.Duration;
 import java.util.EnumMap;

@@ -1,19 +1,19 @@
 package io.holdfast.internal.telemetry;
 
 import io.holdfast.Demand;
-import io.holdfast.LockEvent.Outcome;
 import io.holdfast.LockEvent;
+import io.holdfast.LockEvent.Outcome;
 import io.holdfast.LockException;
 import io.holdfast.LockListener;
-import io.holdfast.LockStatistics.StoreOperation;
 import io.holdfast.LockStatistics;
+import io.holdfast.LockStatistics.StoreOperation;
 import io.holdfast.Loss;
 import io.holdfast.ReleaseResult;
 import io.holdfast.internal.work.Callbacks;
-import io.holdfast.spi.LockObserver.Way;
 import io.holdfast.spi.LockObserver;
-import java.lang.System.Logger.Level;
+import io.holdfast.spi.LockObserver.Way;
 import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicLong;
@@ -113,8 +113,7 @@ public final class Telemetry {
             (way == Way.GRANTED ? statistics.granted : statistics.handedOver).increment();
             FlightRecording.endAcquire(flight, way.name(), token);
             flight = FlightRecording.beginHold(lock, token);
-            tellOf(begun -> tell(
-                    observer -> observer.acquired(begun, way, token, Duration.ofNanos(waitedNanos))));
+            tellOf(begun -> tell(observer -> observer.acquired(begun, way, token, Duration.ofNanos(waitedNanos))));
             events.publish(() -> way == Way.GRANTED
                     ? new LockEvent.Granted(lock, token, Duration.ofNanos(waitedNanos))
                     : new LockEvent.HandedOver(lock, token, Duration.ofNanos(waitedNanos)));
@@ -132,8 +131,7 @@ public final class Telemetry {
             statistics.held.decrement();
             statistics.released.increment();
             FlightRecording.endHold(flight, result.name());
-            tellOf(begun ->
-                    tell(observer -> observer.released(begun, token, result, Duration.ofNanos(heldNanos))));
+            tellOf(begun -> tell(observer -> observer.released(begun, token, result, Duration.ofNanos(heldNanos))));
             events.publish(() -> new LockEvent.Released(lock, token, result, Duration.ofNanos(heldNanos)));
         }
 

@@ -9,8 +9,8 @@ import io.holdfast.spi.TimeSource;
 import io.holdfast.spi.Tokens;
 import io.holdfast.spi.support.Uninterruptibly;
 import java.time.Duration;
-import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 
 /**

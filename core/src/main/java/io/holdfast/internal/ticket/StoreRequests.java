@@ -34,8 +34,7 @@ public final class StoreRequests {
     private final Lifecycle lifecycle;
     private final Telemetry telemetry;
 
-    public StoreRequests(
-            LockStore store, TimeSource time, Duration timeout, Lifecycle lifecycle, Telemetry telemetry) {
+    public StoreRequests(LockStore store, TimeSource time, Duration timeout, Lifecycle lifecycle, Telemetry telemetry) {
         this.store = store;
         this.traits = store.traits();
         this.time = time;

@@ -59,7 +59,8 @@ public final class ClientExecutors {
                     pool -> {
                         ForkJoinWorkerThread thread = new CallbackThread(pool);
                         thread.setName(threadName + "-" + number.incrementAndGet());
-                        // Else it is the system's, which does not find the classes of an application server or a fat jar.
+                        // Else it is the system's, which does not find the classes of an application server or a fat
+                        // jar.
                         thread.setContextClassLoader(loader);
                         return thread;
                     },

@@ -1,13 +1,11 @@
 package io.holdfast.internal.ticket;
 
-import java.util.Optional;
-import java.util.List;
-import io.holdfast.internal.work.Callbacks;
-import io.holdfast.internal.telemetry.Telemetry;
 import static org.jetbrains.lincheck.datastructures.ManagedStrategyGuaranteeKt.forClasses;
 
 import io.holdfast.Demand;
 import io.holdfast.Renewal;
+import io.holdfast.internal.telemetry.Telemetry;
+import io.holdfast.internal.work.Callbacks;
 import io.holdfast.internal.work.Lifecycle;
 import io.holdfast.internal.work.ServerThreads;
 import io.holdfast.memory.MemoryStore;
@@ -17,6 +15,8 @@ import io.holdfast.spi.Ticket;
 import io.holdfast.spi.TimeSource;
 import io.holdfast.spi.Validity;
 import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.jetbrains.lincheck.datastructures.ModelCheckingOptions;
