@@ -12,21 +12,28 @@ import io.holdfast.DistributedLock;
 import io.holdfast.Holdfast;
 import io.holdfast.Lease;
 import io.holdfast.LockEvent;
+import io.holdfast.LockException;
 import io.holdfast.Loss;
 import io.holdfast.LossReason;
 import io.holdfast.ReleaseResult;
+import io.holdfast.StoreUnavailableException;
 import io.holdfast.UnknownOutcomeException;
+import io.holdfast.spi.Deadline;
 import io.holdfast.spi.ReleaseAnswer;
 import io.holdfast.spi.Withdrawal;
 import io.holdfast.tck.DirectStore.Claim;
 import io.holdfast.tck.StoreTap.Behaviour;
 import io.holdfast.tck.StoreTap.Operation;
 import java.time.Duration;
+import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.Future;
+import java.util.concurrent.FutureTask;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.function.BiFunction;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Named;
@@ -278,5 +285,36 @@ abstract class NoGuessingContract extends StoreContract {
             case WAITING, TIMED_WAITING, TERMINATED -> true;
             case NEW, RUNNABLE, BLOCKED -> false;
         });
+    }
+
+    static Stream<Named<BiFunction<String, String, LockException>>> waysToRunOutOfTime() {
+        return Stream.of(
+                Named.of("not sent by its deadline", StoreUnavailableException::new),
+                Named.of("not answered by its deadline", UnknownOutcomeException::new));
+    }
+
+    /** A thread comes through the gate with less than a round trip left: the store is healthy, the lock was taken. */
+    @ParameterizedTest
+    @MethodSource("waysToRunOutOfTime")
+    void aRequestCutShortAfterAWaitForAnotherThreadIsNoException(
+            BiFunction<String, String, LockException> failure) throws Exception {
+        StoreTap tap = tap();
+        DistributedLock lock = client(tap, builder -> builder.localHandoff(0, Duration.ofMillis(1)))
+                .lock(name(), longLived());
+        Lease held = lock.acquire();
+        Behaviour untilDeadline = call -> {
+            StoreTap.pause(((Deadline) Objects.requireNonNull(call.arguments()[2])).remaining());
+            throw failure.apply(call.lockName(), "its time was over");
+        };
+        tap.on(Operation.TRY, untilDeadline).on(Operation.QUEUE, untilDeadline);
+        FutureTask<Optional<Lease>> waiting = new FutureTask<>(() -> lock.tryAcquire(briefly()));
+        Thread waiter = new Thread(waiting);
+        waiter.start();
+        soon().until(() -> waiter.getState() == Thread.State.TIMED_WAITING);
+
+        held.release();
+
+        assertThat(get(waiting)).isEmpty();
+        tap.heal();
     }
 }

@@ -121,6 +121,21 @@ abstract class OptionsContract extends StoreContract {
     }
 
     @Test
+    void theShortestHoldMayBeLongerThanTheTtl() throws Exception {
+        assumeLingers();
+        Duration minHold = shortTtl().multipliedBy(3);
+        DistributedLock job = client().lock(name(), shortLived().withMinHold(minHold));
+        long asked = System.nanoTime();
+        assertThat(job.tryRun(() -> {})).isTrue();
+
+        StoreTap.pause(shortTtl().multipliedBy(2));
+        assertThat(job.tryRun(() -> {})).as("after twice the ttl").isFalse();
+        client().lock(name(), longLived()).acquire().release();
+
+        assertThat(Duration.ofNanos(System.nanoTime() - asked)).isGreaterThanOrEqualTo(minHold);
+    }
+
+    @Test
     void aLeaseHeldLongerThanItsShortestHoldIsFreeAtOnce() throws Exception {
         assumeLingers();
         LockOptions options = longLived().withMinHold(Duration.ofMillis(20));
