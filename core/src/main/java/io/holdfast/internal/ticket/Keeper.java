@@ -131,7 +131,10 @@ public final class Keeper {
     /** One ticket's trouble, be it a bug of a store or too little memory for a thread, is not that of the others. */
     private void lookAgainAfter(Throwable trouble, KeptTicket ticket) {
         LOG.log(Level.ERROR, "A ticket could not be looked after, trying again", trouble);
-        alarm.at(earlier(time.nanoTime() + ticket.slackNanos(), ticket.endNanos()));
+        long now = time.nanoTime();
+        long soon = now + ticket.slackNanos();
+        // Not at an end that has passed: trouble that stays would make the timer spin.
+        alarm.at(ticket.endNanos() - now > 0 ? earlier(soon, ticket.endNanos()) : soon);
     }
 
     private void submit(String server, List<KeptTicket> batch) {
