@@ -134,7 +134,8 @@ class StockOnPostgresTest {
 
             JdbcTemplate database = new JdbcTemplate(source);
             assertThat(sold).isEqualTo(20);
-            assertThat(database.queryForObject("SELECT pieces FROM stock", Integer.class)).isZero();
+            assertThat(database.queryForObject("SELECT pieces FROM stock", Integer.class))
+                    .isZero();
             assertThat(database.queryForObject("SELECT count(DISTINCT token) FROM sold", Integer.class))
                     .isEqualTo(20);
             assertThat(one.getBean(Holdfast.class).locks("stock/")).isEmpty();
@@ -146,14 +147,21 @@ class StockOnPostgresTest {
         instance.run(context -> {
             Stock stock = context.getBean(Stock.class);
             assertThat(stock.sell("42")).isTrue();
-            new TransactionTemplate(context.getBean(JdbcTransactionManager.class)).executeWithoutResult(status ->
-                    new JdbcTemplate(source).update("UPDATE holdfast_fence SET token = ? WHERE resource = ?", Long.MAX_VALUE, "stock/42"));
+            new TransactionTemplate(context.getBean(JdbcTransactionManager.class))
+                    .executeWithoutResult(status -> new JdbcTemplate(source)
+                            .update(
+                                    "UPDATE holdfast_fence SET token = ? WHERE resource = ?",
+                                    Long.MAX_VALUE,
+                                    "stock/42"));
 
             assertThatThrownBy(() -> stock.sell("42")).isInstanceOf(Fence.StaleTokenException.class);
 
             assertThat(new JdbcTemplate(source).queryForObject("SELECT pieces FROM stock", Integer.class))
                     .isEqualTo(19);
-            assertThat(context.getBean(Holdfast.class).lock("stock/42").inspect().isHeld())
+            assertThat(context.getBean(Holdfast.class)
+                            .lock("stock/42")
+                            .inspect()
+                            .isHeld())
                     .isFalse();
             new JdbcTemplate(source).execute("DELETE FROM holdfast_fence");
         });
@@ -161,8 +169,9 @@ class StockOnPostgresTest {
 
     @Test
     void aFenceOutsideOfATransactionIsRefused() {
-        instance.run(context -> assertThatThrownBy(() -> context.getBean(Stock.class).sellWithoutTransaction("42"))
-                .isInstanceOf(IllegalStateException.class)
-                .hasMessageContaining("make it @Transactional"));
+        instance.run(
+                context -> assertThatThrownBy(() -> context.getBean(Stock.class).sellWithoutTransaction("42"))
+                        .isInstanceOf(IllegalStateException.class)
+                        .hasMessageContaining("make it @Transactional"));
     }
 }
