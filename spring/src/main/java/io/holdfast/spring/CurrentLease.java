@@ -8,6 +8,7 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.NamedThreadLocal;
 
@@ -18,6 +19,9 @@ import org.springframework.core.NamedThreadLocal;
 public final class CurrentLease {
 
     private static final ThreadLocal<@Nullable Deque<Held>> HELD = new NamedThreadLocal<>("leases of @Locked methods");
+
+    private static final ThreadLocal<@Nullable Deque<Held>> KEPT =
+            new NamedThreadLocal<>("leases that are held until the end of a transaction");
 
     private CurrentLease() {}
 
@@ -61,21 +65,34 @@ public final class CurrentLease {
 
     /** What this thread holds of that lock, if it does. */
     static Optional<Held> of(Holdfast client, String name) {
-        Deque<Held> stack = HELD.get();
-        return stack == null
-                ? Optional.empty()
-                : stack.stream()
-                        .filter(held -> held.client == client
-                                && held.leases().stream()
-                                        .anyMatch(lease -> lease.name().equals(name)))
-                        .findFirst();
+        return Stream.of(HELD, KEPT)
+                .flatMap(held -> Stream.ofNullable(held.get()).flatMap(Deque::stream))
+                .filter(held -> held.client == client
+                        && held.leases().stream().anyMatch(lease -> lease.name().equals(name)))
+                .findFirst();
+    }
+
+    /** The method has ended, but its lock is held until the transaction of this thread has. */
+    static void keep(Held held) {
+        push(KEPT, held);
+    }
+
+    static void endOfTransaction(Held held) {
+        Deque<Held> kept = KEPT.get();
+        if (kept != null && kept.remove(held) && kept.isEmpty()) {
+            KEPT.remove();
+        }
     }
 
     static void enter(Held held) {
-        Deque<Held> stack = HELD.get();
+        push(HELD, held);
+    }
+
+    private static void push(ThreadLocal<@Nullable Deque<Held>> where, Held held) {
+        Deque<Held> stack = where.get();
         if (stack == null) {
             stack = new ArrayDeque<>();
-            HELD.set(stack);
+            where.set(stack);
         }
         stack.push(held);
     }

@@ -66,7 +66,12 @@ final class LockedInterceptor implements MethodInterceptor {
                     invocation.getArguments(),
                     invocation.getMethod(),
                     outer.get().hold());
-            return invocation.proceed();
+            CurrentLease.enter(outer.get());
+            try {
+                return invocation.proceed();
+            } finally {
+                CurrentLease.leave();
+            }
         }
         Call call = new Call(plan, client, names, target, invocation);
         return CompletionStage.class.isAssignableFrom(invocation.getMethod().getReturnType())
@@ -116,16 +121,21 @@ final class LockedInterceptor implements MethodInterceptor {
     private @Nullable Object runWith(Hold hold, Call call) throws Throwable {
         boolean inTransaction = Transactions.isOpen();
         Interruption interruption = new Interruption();
+        CurrentLease.Held held =
+                new CurrentLease.Held(call.client(), hold, call.plan().mode());
         try {
             if (inTransaction) {
-                Transactions.whenEnded(hold::release);
+                Transactions.whenEnded(() -> {
+                    CurrentLease.endOfTransaction(held);
+                    hold.release();
+                });
+                CurrentLease.keep(held);
             }
             if (call.plan().onLost() == OnLost.INTERRUPT) {
                 hold.onLost(loss -> interruption.interrupt());
             }
             fillIn(call.invocation().getArguments(), call.method(), hold);
-            CurrentLease.enter(
-                    new CurrentLease.Held(call.client(), hold, call.plan().mode()));
+            CurrentLease.enter(held);
             @Nullable Object result;
             try {
                 result = call.invocation().proceed();

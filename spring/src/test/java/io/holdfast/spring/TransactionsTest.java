@@ -6,8 +6,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.holdfast.Holdfast;
 import io.holdfast.LeaseLostException;
 import io.holdfast.testing.TestLocks;
+import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import javax.sql.DataSource;
 import org.h2.jdbcx.JdbcDataSource;
@@ -170,6 +172,22 @@ class TransactionsTest {
                 .isInstanceOf(LeaseLostException.class);
 
         assertThat(sold()).isZero();
+    }
+
+    @Test
+    void oneTransactionMayTakeTheSameLockTwice() {
+        CompletableFuture<Void> twice = CompletableFuture.runAsync(
+                () -> context.getBean(TransactionTemplate.class).executeWithoutResult(status -> {
+                    stock.deductInCallersTransaction();
+                    stock.deductInCallersTransaction();
+                }));
+
+        assertThat(twice).succeedsWithin(Duration.ofSeconds(10));
+        assertThat(sold()).isEqualTo(2);
+        assertThat(locks.holdfast().statistics().granted()).isEqualTo(1);
+        assertThat(locks.holdfast().lock("stock").inspect().isHeld()).isFalse();
+        stock.deduct();
+        assertThat(locks.holdfast().statistics().granted()).isEqualTo(2);
     }
 
     @Test
