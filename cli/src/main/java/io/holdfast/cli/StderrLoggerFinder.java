@@ -11,6 +11,9 @@ import org.jspecify.annotations.Nullable;
  */
 public final class StderrLoggerFinder extends System.LoggerFinder {
 
+    /** What becomes of a lease the command tells in its own words. */
+    private static final String LEASES = "io.holdfast.internal.lease.";
+
     private static volatile Consumer<String> warnings = line -> {};
 
     static void sendWarningsTo(Output output) {
@@ -36,7 +39,10 @@ public final class StderrLoggerFinder extends System.LoggerFinder {
 
         @Override
         public boolean isLoggable(Level level) {
-            return name.startsWith("io.holdfast") && level.compareTo(Level.WARNING) >= 0 && level != Level.OFF;
+            return name.startsWith("io.holdfast")
+                    && !name.startsWith(LEASES)
+                    && level.compareTo(Level.WARNING) >= 0
+                    && level != Level.OFF;
         }
 
         @Override

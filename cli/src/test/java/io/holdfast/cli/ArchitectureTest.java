@@ -41,7 +41,7 @@ class ArchitectureTest {
     private static final String ENGINE = "io.holdfast.internal";
 
     /** The rooms of the engine: each enters only those that follow. What stands before them all may enter each. */
-    private static final List<String> ROOMS = List.of("lock", "acquire", "lease", "ticket", "work");
+    private static final List<String> ROOMS = List.of("lock", "acquire", "lease", "ticket", "telemetry", "work");
 
     private static final String COMMAND = "io.holdfast.cli";
     private static final String PROXY = "io.holdfast.proxy";

@@ -448,11 +448,16 @@ final class Acquisition extends Gate.Entry<KeptTicket> implements TicketUser, In
     }
 
     private void complete(KeptTicket granted) {
-        kept = null;
         granted.startUse(now());
         story.acquired(Way.GRANTED, granted.usersToken(), waitedNanos());
+        openLease(granted);
+    }
+
+    /** Until the lease is there the ticket is this acquisition's to give back, should anything go wrong. */
+    private void openLease(KeptTicket ticket) {
         tellSite();
-        lease = shared.leases.open(granted, this, terms.options(), caller.threadName(), story);
+        lease = shared.leases.open(ticket, this, terms.options(), caller.threadName(), story);
+        kept = null;
         stage = Stage.OVER;
     }
 
@@ -467,11 +472,10 @@ final class Acquisition extends Gate.Entry<KeptTicket> implements TicketUser, In
             inherited.endInBackground(Duration.ZERO);
             return false;
         }
+        kept = inherited;
         inherited.handOn(caller.threadName());
         story.acquired(Way.HANDED_OVER, inherited.usersToken(), waitedNanos());
-        tellSite();
-        lease = shared.leases.open(inherited, this, terms.options(), caller.threadName(), story);
-        stage = Stage.OVER;
+        openLease(inherited);
         return true;
     }
 

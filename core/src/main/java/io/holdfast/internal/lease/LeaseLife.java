@@ -451,16 +451,21 @@ public final class LeaseLife implements TicketUser {
 
     private void announce(LossReason reason, String detail, boolean endedByThis) {
         Loss loss = new Loss(name(), token, reason, detail);
+        notice.announce(loss, leases.callbacks()::tellLoss);
+        // Not on this thread, which may be the one that watches deadlines: a log may block.
+        leases.callbacks().complete(this::log, loss);
+        story.lost(loss, held().toNanos(), endedByThis);
+    }
+
+    private void log(Loss loss) {
         LOG.log(
-                reason == LossReason.CLOSED ? Level.WARNING : Level.ERROR,
+                loss.reason() == LossReason.CLOSED ? Level.WARNING : Level.ERROR,
                 "The lease on lock ''{0}'' with token {1} at {2} is lost: {3}. Its work must stop: others may hold the lock by"
                         + " now; onLost() and isValid() tell it so",
                 name(),
                 Long.toString(token),
                 leases.requests().traits().store(),
-                detail);
-        notice.announce(loss, leases.callbacks()::tellLoss);
-        story.lost(loss, held().toNanos(), endedByThis);
+                loss.detail());
     }
 
     private void forgetHandle() {

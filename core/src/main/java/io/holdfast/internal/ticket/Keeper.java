@@ -184,18 +184,22 @@ public final class Keeper {
         List<KeptTicket> failing =
                 batch.stream().filter(KeptTicket::isHeldAndFailing).toList();
         if (!failing.isEmpty() && serversAway.add(server)) {
-            KeptTicket first = failing.get(0);
-            LOG.log(
-                    Level.WARNING,
-                    "Renewals at {0} fail. The lease on lock ''{1}'' with token {2} is still valid for {3} ms, {4} leases in"
-                            + " all are concerned. They are tried again until then; check the store: {5}",
-                    requests.traits().store() + (server.isEmpty() ? "" : " (" + server + ")"),
-                    first.ticket().name(),
-                    Long.toString(first.usersToken()),
-                    Long.toString(first.left().toMillis()),
-                    Integer.toString(failing.size()),
-                    first.failureText());
+            // Not on this thread, which renews: a log may block.
+            threads.cleanup(server).execute(() -> logOutage(server, failing.get(0), failing.size()));
         }
+    }
+
+    private void logOutage(String server, KeptTicket first, int concerned) {
+        LOG.log(
+                Level.WARNING,
+                "Renewals at {0} fail. The lease on lock ''{1}'' with token {2} is still valid for {3} ms, {4} leases in"
+                        + " all are concerned. They are tried again until then; check the store: {5}",
+                requests.traits().store() + (server.isEmpty() ? "" : " (" + server + ")"),
+                first.ticket().name(),
+                Long.toString(first.usersToken()),
+                Long.toString(first.left().toMillis()),
+                Integer.toString(concerned),
+                first.failureText());
     }
 
     private static LockException asLockException(KeptTicket ticket, Throwable failure) {
