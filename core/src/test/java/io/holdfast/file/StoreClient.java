@@ -136,7 +136,10 @@ final class StoreClient implements AutoCloseable {
     /** What the store tells the ticket. */
     Told renew(RecordedTicket ticket) {
         renew(List.of(ticket));
-        return ticket.told();
+        // The watch over holders may have said so before, and an ended ticket does not hear it twice.
+        boolean toldBefore =
+                ticket.told() == Told.NOTHING && ticket.ticket().ending().isPresent();
+        return toldBefore ? Told.GONE : ticket.told();
     }
 
     void renew(List<RecordedTicket> tickets) {
