@@ -296,8 +296,8 @@ abstract class NoGuessingContract extends StoreContract {
     /** A thread comes through the gate with less than a round trip left: the store is healthy, the lock was taken. */
     @ParameterizedTest
     @MethodSource("waysToRunOutOfTime")
-    void aRequestCutShortAfterAWaitForAnotherThreadIsNoException(
-            BiFunction<String, String, LockException> failure) throws Exception {
+    void aRequestCutShortAfterAWaitForAnotherThreadIsNoException(BiFunction<String, String, LockException> failure)
+            throws Exception {
         StoreTap tap = tap();
         DistributedLock lock = client(tap, builder -> builder.localHandoff(0, Duration.ofMillis(1)))
                 .lock(name(), longLived());

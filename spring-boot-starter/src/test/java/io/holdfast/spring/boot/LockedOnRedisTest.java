@@ -157,7 +157,8 @@ class LockedOnRedisTest {
                             .getStatus())
                     .isEqualTo(Status.DOWN);
             assertThat(Duration.ofNanos(System.nanoTime() - before)).isLessThan(Duration.ofSeconds(3));
-            assertThatThrownBy(() -> context.getBean(Shop.class).nightly()).isInstanceOf(StoreUnavailableException.class);
+            assertThatThrownBy(() -> context.getBean(Shop.class).nightly())
+                    .isInstanceOf(StoreUnavailableException.class);
         });
         instance.withPropertyValues("holdfast.ping=true").run(context -> {
             assertThat(context).hasFailed();
