@@ -2,6 +2,7 @@ package io.holdfast;
 
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 
 /**
  * A client of one lock store: the place where locks come from.
@@ -66,6 +67,14 @@ public interface Holdfast extends AutoCloseable {
 
     /** The locks the store knows whose names start with {@code prefix}, in order of name. */
     List<LockView> locks(String prefix);
+
+    /**
+     * Some of these locks, in the store's order: for a dashboard, which must not ask for ten thousand at once.
+     *
+     * @param after empty to begin, then what the page before said is {@link LockPage#next}
+     * @param limit how many at most
+     */
+    LockPage locks(String prefix, Optional<String> after, int limit);
 
     /** What this client has done so far, and is at now. */
     LockStatistics statistics();

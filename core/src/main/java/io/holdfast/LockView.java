@@ -10,7 +10,7 @@ import java.util.Optional;
  *
  * @param name the lock
  * @param holders who holds it, in order of their grants
- * @param waiters who waits, first in line first; empty on stores without a queue
+ * @param waiters who waits, in order of the queue; empty on stores without a queue
  */
 public record LockView(String name, List<Holder> holders, List<Waiter> waiters) {
 
@@ -33,12 +33,27 @@ public record LockView(String name, List<Holder> holders, List<Waiter> waiters) 
      * @param client the name of the Holdfast instance
      * @param host the machine
      * @param pid the process
-     * @param thread the thread that asked
+     * @param thread the thread that asked: its name, or {@code #} and its id if it has none
+     * @param note what the caller called its unit of work, see {@link LockOptions#withNote}
+     * @param holds the locks that its unit of work held when it asked, newest first; not all if they are many or have long
+     *     names, and none for futures without a note
      */
-    public record Origin(String client, String host, long pid, String thread) {
+    public record Origin(
+            String client, String host, long pid, String thread, Optional<String> note, List<String> holds) {
+
+        public Origin {
+            holds = List.copyOf(holds);
+        }
+
+        /** Without a note, holding nothing. */
+        public Origin(String client, String host, long pid, String thread) {
+            this(client, host, pid, thread, Optional.empty(), List.of());
+        }
+
         @Override
         public String toString() {
-            return client + " (" + host + ", pid " + pid + ", thread " + thread + ")";
+            return client + " (" + host + ", pid " + pid + ", thread " + thread
+                    + note.map(text -> ", " + text).orElse("") + ")";
         }
     }
 

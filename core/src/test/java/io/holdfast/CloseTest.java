@@ -5,7 +5,6 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
 import static org.awaitility.Awaitility.await;
 
-import io.holdfast.spi.TimeSource;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -13,7 +12,6 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
@@ -164,42 +162,5 @@ class CloseTest {
         return Thread.getAllStackTraces().keySet().stream()
                 .filter(thread -> thread.getName().startsWith("holdfast-" + client))
                 .count();
-    }
-
-    /** The system's clock, with a hook for the next time a method of that name, or one it calls, looks at it. */
-    private static final class TimeWithin implements TimeSource {
-
-        private final String method;
-        private final AtomicReference<Runnable> hook = new AtomicReference<>(() -> {});
-        private volatile boolean armed;
-
-        TimeWithin(String method) {
-            this.method = method;
-        }
-
-        void onNextLook(Runnable newHook) {
-            hook.set(newHook);
-            armed = true;
-        }
-
-        @Override
-        public long nanoTime() {
-            if (armed && isWithin()) {
-                armed = false;
-                hook.getAndSet(() -> {}).run();
-            }
-            return System.nanoTime();
-        }
-
-        @Override
-        public void parkUntil(Object blocker, long untilNanos) {
-            TimeSource.system().parkUntil(blocker, untilNanos);
-        }
-
-        private boolean isWithin() {
-            return StackWalker.getInstance()
-                    .walk(frames ->
-                            frames.anyMatch(frame -> frame.getMethodName().equals(method)));
-        }
     }
 }

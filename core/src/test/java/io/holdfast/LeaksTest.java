@@ -20,7 +20,10 @@ class LeaksTest {
     private static final LockOptions SHORT = LockOptions.defaults().withTtl(Duration.ofSeconds(3));
 
     private final CapturedLog log = new CapturedLog();
-    private final Holdfast holdfast = Holdfast.connect("memory:");
+    private final Holdfast holdfast = Holdfast.builder()
+            .store("memory:")
+            .localHandoff(64, Duration.ofMinutes(1))
+            .connect();
 
     @AfterEach
     void close() {

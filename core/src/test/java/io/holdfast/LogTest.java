@@ -71,7 +71,10 @@ class LogTest {
     void warnsOfTheFirstRenewalThatFailsInAnOutage() throws InterruptedException {
         Lease lease = client.lock("failing-orders").acquire();
         client.holdElsewhere("taken");
-        CompletableFuture<Lease> waiting = client.lock("taken").acquireAsync();
+        // Whose heartbeats fail too, at other times.
+        CompletableFuture<Lease> waiting = client.holdfast
+                .lock("taken", ManualClient.OPTIONS.withTtl(TTL.dividedBy(2)))
+                .acquireAsync();
         await().until(() -> !client.lock("taken").inspect().waiters().isEmpty());
         client.store.network = FaultyStore.Network.DOWN;
 

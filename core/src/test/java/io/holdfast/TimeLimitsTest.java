@@ -33,15 +33,20 @@ class TimeLimitsTest {
         client.close();
     }
 
+    private Background<Optional<Lease>> waitForAnotherThread() {
+        Background<Optional<Lease>> waiting = Background.run(() -> client.holdfast
+                .lock("orders", ManualClient.OPTIONS.withFairness(Fairness.BARGING))
+                .tryAcquire(LIMIT));
+        await().until(waiting::isParked);
+        return waiting;
+    }
+
     @Test
     @DisplayName("P7 that ends a request after a wait for another thread ends like any wait in vain")
     void thatEndsARequestAfterAWaitForAnotherThreadEndsLikeAnyWaitInVain() throws Exception {
         for (RuntimeException failure : failures()) {
             Lease held = client.lock("orders").acquire();
-            Background<Optional<Lease>> waiting = Background.run(() -> client.holdfast
-                    .lock("orders", ManualClient.OPTIONS.withFairness(Fairness.BARGING))
-                    .tryAcquire(LIMIT));
-            await().until(waiting::isParked);
+            Background<Optional<Lease>> waiting = waitForAnotherThread();
             client.store.beforeAsk = () -> {
                 client.time.advance(LIMIT);
                 throw failure;
@@ -59,10 +64,7 @@ class TimeLimitsTest {
     void thatCutsARequestShortAMomentBeforeItsEndEndsLikeAnyWaitInVainToo() throws Exception {
         for (RuntimeException failure : failures()) {
             Lease held = client.lock("orders").acquire();
-            Background<Optional<Lease>> waiting = Background.run(() -> client.holdfast
-                    .lock("orders", ManualClient.OPTIONS.withFairness(Fairness.BARGING))
-                    .tryAcquire(LIMIT));
-            await().until(waiting::isParked);
+            Background<Optional<Lease>> waiting = waitForAnotherThread();
             // As a driver does that counts in whole milliseconds.
             client.store.beforeAsk = () -> {
                 client.time.advance(LIMIT.minusNanos(800_000));

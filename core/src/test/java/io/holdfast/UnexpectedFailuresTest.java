@@ -193,10 +193,7 @@ class UnexpectedFailuresTest {
         try (ManualClient client = new ManualClient()) {
             DistributedReadWriteLock lock = client.holdfast.readWriteLock("orders");
             Lease write = lock.writeLock().acquire();
-            client.store.beforeAnswer = () -> {
-                client.store.beforeAnswer = () -> {};
-                throw new IllegalStateException("a bug in a driver");
-            };
+            failNextAnswer(client);
             List<Boolean> validWhenUndone = new CopyOnWriteArrayList<>();
             client.store.beforeServer = name -> validWhenUndone.add(write.isValid());
 
@@ -214,10 +211,7 @@ class UnexpectedFailuresTest {
         try (ManualClient client = new ManualClient()) {
             DistributedReadWriteLock lock = client.holdfast.readWriteLock("orders");
             Lease write = lock.writeLock().acquire();
-            client.store.beforeAnswer = () -> {
-                client.store.beforeAnswer = () -> {};
-                throw new IllegalStateException("a bug in a driver");
-            };
+            failNextAnswer(client);
             client.store.beforeServer = name -> {
                 client.store.beforeServer = again -> {};
                 missingClass();
@@ -227,6 +221,13 @@ class UnexpectedFailuresTest {
 
             client.passUntil(Duration.ofMillis(100), () -> !client.isHeld("orders"));
         }
+    }
+
+    private static void failNextAnswer(ManualClient client) {
+        client.store.beforeAnswer = () -> {
+            client.store.beforeAnswer = () -> {};
+            throw new IllegalStateException("a bug in a driver");
+        };
     }
 
     static Stream<Throwable> refusals() {

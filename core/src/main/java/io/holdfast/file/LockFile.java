@@ -257,9 +257,9 @@ final class LockFile {
      * What a look found.
      *
      * @param moved whether looking paid
-     * @param place how many wait ahead of the first of our waiters
+     * @param ahead how many wait ahead of the first of our waiters
      */
-    record Look(boolean moved, int place) {}
+    record Look(boolean moved, int ahead) {}
 
     /** Looks whether it is the turn of one of our waiters; takes the guard only if something may have moved. */
     Look look(TimeSource time) {

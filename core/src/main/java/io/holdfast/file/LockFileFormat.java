@@ -4,6 +4,7 @@ import io.holdfast.Demand;
 import io.holdfast.LockView.Origin;
 import io.holdfast.file.Entry.State;
 import io.holdfast.spi.OwnerId;
+import io.holdfast.spi.support.OriginText;
 import java.io.ByteArrayInputStream;
 import java.io.ByteArrayOutputStream;
 import java.io.DataInputStream;
@@ -244,7 +245,7 @@ final class LockFileFormat {
         out.writeUTF(cut(entry.origin().client()));
         out.writeUTF(cut(entry.origin().host()));
         out.writeLong(entry.origin().pid());
-        out.writeUTF(cut(entry.origin().thread()));
+        out.writeUTF(OriginText.writeWork(entry.origin()));
     }
 
     /** Nobody needs more of a name to find somebody. */
@@ -289,7 +290,7 @@ final class LockFileFormat {
         long expires = in.readLong();
         long token = in.readLong();
         long since = in.readLong();
-        Origin origin = new Origin(in.readUTF(), in.readUTF(), in.readLong(), in.readUTF());
+        Origin origin = OriginText.read(in.readUTF(), in.readUTF(), in.readLong(), in.readUTF());
         return new Entry(state, owner, demand, life, ttl, expires, token, since, origin);
     }
 

@@ -125,7 +125,7 @@ final class Table {
     }
 
     /**
-     * Lets in whoever is next in line. Only those are asked for a proof of life on whom something depends: the holders
+     * Lets in whoever is next in the queue. Only those are asked for a proof of life on whom something depends: the holders
      * if somebody has to wait for them, and who is about to be let in.
      */
     void letIn(Predicate<Entry> isDead) {

@@ -19,10 +19,10 @@ final class TicketPoller {
 
     private static final System.Logger LOG = System.getLogger(FileStore.class.getName());
 
-    /** For who is next in line: most locks are held shortly. */
+    /** For the first in the queue: most locks are held shortly. */
     private static final long FIRST_LOOK_NANOS = 100_000;
     /** The further back, the less a look can find. */
-    private static final long PER_PLACE_NANOS = 300_000;
+    private static final long PER_WAITER_AHEAD_NANOS = 300_000;
     /** How late a killed or slow holder is noticed at worst. */
     private static final long RAREST_LOOK_NANOS = 20_000_000;
     /** How late a forced release is noticed. */
@@ -122,7 +122,7 @@ final class TicketPoller {
             Pace pace = entry.getValue();
             if (pace.dueNanos - now <= 0) {
                 LockFile.Look look = lookAt(entry.getKey());
-                long first = Math.min(FIRST_LOOK_NANOS + look.place() * PER_PLACE_NANOS, RAREST_LOOK_NANOS);
+                long first = Math.min(FIRST_LOOK_NANOS + look.ahead() * PER_WAITER_AHEAD_NANOS, RAREST_LOOK_NANOS);
                 long longer = Math.min(pace.intervalNanos * 3 / 2, RAREST_LOOK_NANOS);
                 pace.intervalNanos = look.moved() ? first : Math.max(first, longer);
                 pace.dueNanos = now + pace.intervalNanos;

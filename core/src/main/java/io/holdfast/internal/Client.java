@@ -8,6 +8,7 @@ import io.holdfast.Election;
 import io.holdfast.Holdfast;
 import io.holdfast.LockAdministration;
 import io.holdfast.LockOptions;
+import io.holdfast.LockPage;
 import io.holdfast.LockStatistics;
 import io.holdfast.LockView;
 import io.holdfast.MultiLock;
@@ -79,7 +80,7 @@ public final class Client implements Holdfast {
         OwnerId.Source ownerIds = new OwnerId.Source();
         this.threads = new ClientThreads(settings.clientName(), time);
         this.callbacks = new Callbacks(settings.executor(), threads.callbacks(), threads.lossCallbacks(), lifecycle);
-        this.telemetry = new Telemetry(settings.observers(), settings.listeners(), callbacks);
+        this.telemetry = new Telemetry(settings.observers(), settings.listeners(), callbacks, time);
         LockStore store = open(ownerIds.client());
         this.requests = new StoreRequests(store, time, settings.requestTimeout(), lifecycle, telemetry);
         Validity validity = new Validity(time, store.traits().minMargin());
@@ -215,6 +216,12 @@ public final class Client implements Holdfast {
         } while (next.isPresent());
         all.sort(Comparator.comparing(LockView::name));
         return List.copyOf(all);
+    }
+
+    @Override
+    public LockPage locks(String prefix, Optional<String> after, int limit) {
+        LockStore.Page page = views.views(prefix, after, limit);
+        return new LockPage(page.locks(), page.next());
     }
 
     @Override

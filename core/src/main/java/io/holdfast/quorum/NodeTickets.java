@@ -1,12 +1,14 @@
 package io.holdfast.quorum;
 
 import io.holdfast.LockException;
+import io.holdfast.spi.ReleaseAnswer;
 import io.holdfast.spi.Ticket;
 import io.holdfast.spi.Ticket.State;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -57,12 +59,26 @@ final class NodeTickets {
         parts.forEach(part -> part.ticket.end());
     }
 
+    /** The caller is told that a majority released it. */
+    void tellReleased() {
+        parts.forEach(Part::tellReleased);
+    }
+
+    private enum Release {
+        NOT_SENT,
+        SENT,
+        DONE,
+        /** Done, and said so to the caller: another release finds nothing. */
+        TOLD
+    }
+
     /** The ticket of one node. */
     final class Part implements Ticket.Listener {
 
         private final QuorumNode node;
         private final Ticket ticket;
         private volatile @Nullable LockException failure;
+        private volatile Release release = Release.NOT_SENT;
 
         Part(QuorumNode node) {
             this.node = node;
@@ -71,6 +87,31 @@ final class NodeTickets {
 
         Ticket ticket() {
             return ticket;
+        }
+
+        /** Sends a release unless one was answered before; one that found nothing after an unanswered one has been done. */
+        ReleaseAnswer release(Supplier<ReleaseAnswer> request) {
+            if (release == Release.DONE) {
+                return ReleaseAnswer.RELEASED;
+            }
+            if (release == Release.TOLD) {
+                return ReleaseAnswer.NOT_HELD;
+            }
+            boolean sentBefore = release == Release.SENT;
+            release = Release.SENT;
+            ReleaseAnswer answer = request.get();
+            if (answer == ReleaseAnswer.NOT_HELD && !sentBefore) {
+                release = Release.NOT_SENT; // it was lost there before, and says so again if asked again
+                return answer;
+            }
+            release = Release.DONE;
+            return ReleaseAnswer.RELEASED;
+        }
+
+        private void tellReleased() {
+            if (release == Release.DONE) {
+                release = Release.TOLD;
+            }
         }
 
         /** Forgets what kept the last renewal from being done. */

@@ -1,7 +1,9 @@
 package io.holdfast.quorum;
 
+import io.holdfast.spi.Deadline;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.TokenRaisingStore;
+import io.holdfast.spi.support.Uninterruptibly;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -100,6 +102,22 @@ final class QuorumNode {
         } catch (RejectedExecutionException e) {
             // The store is closed: what is still held is left to expire.
         }
+    }
+
+    void stopAsking() {
+        threads.shutdown();
+    }
+
+    void awaitAnswers(Deadline deadline) {
+        Uninterruptibly.await(deadline, threads::awaitTermination);
+    }
+
+    void stopCleanup() {
+        cleanup.shutdown();
+    }
+
+    void awaitCleanup(Deadline deadline) {
+        Uninterruptibly.await(deadline, cleanup::awaitTermination);
     }
 
     void close() {

@@ -5,12 +5,15 @@ import io.holdfast.quorum.NodeAnswers.NodeAnswer;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.Ticket;
+import io.holdfast.spi.TimeSource;
 import io.holdfast.spi.Withdrawal;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
@@ -27,10 +30,14 @@ final class QuorumNodes {
     /** For one try to remove what a node may have left: no caller waits for it, but others wait for the lock. */
     private static final Duration PURSUIT_TIMEOUT = Duration.ofMillis(500);
 
+    /** For what is under way when the store is closed. */
+    private static final Duration LAST_ANSWERS_TIMEOUT = Duration.ofMillis(500);
+
     private final List<QuorumNode> nodes;
     private final int majority;
     private final Optional<Duration> nodeTimeout;
     private final StoreContext context;
+    private final Set<Pursuit> pursuits = ConcurrentHashMap.newKeySet();
 
     QuorumNodes(List<QuorumNode> nodes, Optional<Duration> nodeTimeout, StoreContext context) {
         this.nodes = nodes;
@@ -135,24 +142,56 @@ final class QuorumNodes {
     /** Withdraws a ticket from one node until it is gone for good, or the ttl has made it moot. */
     void pursue(QuorumNode node, Ticket part) {
         part.end();
-        pursue(node, part, context.time().nanoTime() + part.ttl().toNanos());
+        Pursuit pursuit =
+                new Pursuit(node, part, context.time().nanoTime() + part.ttl().toNanos());
+        pursuits.add(pursuit);
+        node.runCleanup(pursuit);
     }
 
-    private void pursue(QuorumNode node, Ticket part, long mootNanos) {
-        node.runCleanup(() -> {
-            if (mootNanos - context.time().nanoTime() <= 0) {
+    /** A ticket that one node may still have, though nobody wants it. */
+    private final class Pursuit implements Runnable {
+
+        private final QuorumNode node;
+        private final Ticket part;
+        private final long mootNanos;
+
+        Pursuit(QuorumNode node, Ticket part, long mootNanos) {
+            this.node = node;
+            this.part = part;
+            this.mootNanos = mootNanos;
+        }
+
+        @Override
+        public void run() {
+            if (mootNanos - context.time().nanoTime() <= 0 || withdraw()) {
+                pursuits.remove(this);
                 return;
             }
+            long again = context.time().nanoTime() + part.ttl().toNanos() / 3;
+            context.timer().at(again, () -> node.runCleanup(this));
+        }
+
+        /** One try. Whether the node had it and removed it. */
+        private boolean withdraw() {
             try {
                 Deadline deadline = Deadline.after(context.time(), PURSUIT_TIMEOUT);
-                if (node.store().withdraw(part, deadline) == Withdrawal.REMOVED) {
-                    return;
-                }
+                return node.store().withdraw(part, deadline) == Withdrawal.REMOVED;
             } catch (RuntimeException | Error e) {
                 LOG.log(System.Logger.Level.DEBUG, "cannot withdraw a ticket yet", e);
+                return false;
             }
-            long again = context.time().nanoTime() + part.ttl().toNanos() / 3;
-            context.timer().at(again, () -> pursue(node, part, mootNanos));
-        });
+        }
+    }
+
+    /** First what is under way, which may still be granted; then what is left of it; all nodes at once, none for long. */
+    void close() {
+        Deadline answers = Deadline.after(TimeSource.system(), LAST_ANSWERS_TIMEOUT);
+        nodes.forEach(QuorumNode::stopAsking);
+        nodes.forEach(node -> node.awaitAnswers(answers));
+        pursuits.forEach(pursuit -> pursuit.node.runCleanup(pursuit));
+        Deadline lastTries = Deadline.after(TimeSource.system(), PURSUIT_TIMEOUT);
+        nodes.forEach(QuorumNode::stopCleanup);
+        nodes.forEach(node -> node.awaitCleanup(lastTries));
+        nodes.forEach(QuorumNode::close);
     }
 }

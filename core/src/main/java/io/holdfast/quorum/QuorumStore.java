@@ -54,6 +54,13 @@ public final class QuorumStore implements TokenRaisingStore, AdministeredStore {
      * Renewal needs a majority of nodes that extended it, by the base before the first request. A node that lost the lock is
      * never asked to take it again: between its loss and that moment another majority may have had it.
      *
+     * Release goes to all nodes. If fewer than a majority answer, the engine asks again; who has said before that it released is
+     * not asked, and who says that it does not have it, after a release of ours that it did not answer, did that release. Else those
+     * would be counted against the release, and the nodes that never heard of it would not be asked any more: with a shortest hold
+     * the lock would be free when it expires there.
+     *
+     * Close. What nodes have not settled by then is tried once more.
+     *
      * Losses. One node whose administrator took the lock is no loss while a majority keeps it; losses are counted per node.
      */
 
@@ -184,11 +191,12 @@ public final class QuorumStore implements TokenRaisingStore, AdministeredStore {
         Deadline nodeDeadline = nodes.nodeDeadline(ticket.ttl(), deadline);
         int majority = nodes.majority();
         List<NodeAnswer<ReleaseAnswer>> answers = nodes.askEach(
-                        node -> releaseAt(node, parts.at(node).ticket(), linger, nodeDeadline))
+                        node -> releaseAt(node, parts.at(node), linger, nodeDeadline))
                 .await(
                         nodeDeadline,
                         so -> NodeAnswers.count(so, answer -> answer == ReleaseAnswer.RELEASED) >= majority);
         if (NodeAnswers.count(answers, answer -> answer == ReleaseAnswer.RELEASED) >= majority) {
+            parts.tellReleased();
             return ReleaseAnswer.RELEASED;
         }
         if (nodes.isBlocking(NodeAnswers.count(answers, answer -> answer == ReleaseAnswer.NOT_HELD))) {
@@ -199,20 +207,21 @@ public final class QuorumStore implements TokenRaisingStore, AdministeredStore {
                 "fewer than " + majority + " nodes released it (" + nodes.said(answers, Enum::name) + ")");
     }
 
-    /** Also at a node that never said it granted: it may have. */
-    private ReleaseAnswer releaseAt(QuorumNode node, Ticket part, Duration linger, Deadline deadline) {
+    /** Also at a node that never said it granted: it may have. Where a lock is to linger, only those count where it does. */
+    private ReleaseAnswer releaseAt(QuorumNode node, NodeTickets.Part part, Duration linger, Deadline deadline) {
         try {
-            if (part.storeToken() != Tokens.NONE) {
-                return node.store().release(part, linger, deadline);
+            if (part.ticket().storeToken() != Tokens.NONE) {
+                return part.release(() -> node.store().release(part.ticket(), linger, deadline));
             }
-            return node.store().withdraw(part, deadline) == Withdrawal.REMOVED
+            Withdrawal withdrawal = node.store().withdraw(part.ticket(), deadline);
+            return withdrawal == Withdrawal.REMOVED && linger.isZero()
                     ? ReleaseAnswer.RELEASED
                     : ReleaseAnswer.NOT_HELD;
         } catch (RuntimeException e) {
             if (linger.isZero()) {
-                nodes.pursue(node, part);
+                nodes.pursue(node, part.ticket());
             }
-            // Else it stays until it expires: withdrawing it would end the linger too soon.
+            // Else it stays until it expires or is released again: withdrawing it would end the linger too soon.
             throw e;
         }
     }
@@ -335,6 +344,6 @@ public final class QuorumStore implements TokenRaisingStore, AdministeredStore {
 
     @Override
     public void close() {
-        nodes.all().forEach(QuorumNode::close);
+        nodes.close();
     }
 }

@@ -22,7 +22,7 @@ public final class Admission {
     private long taken;
     private int smallestTotal = Integer.MAX_VALUE;
 
-    /** Whether the next ticket in line is admitted beside all before it. */
+    /** Whether the next ticket in the queue is admitted beside all before it. */
     public boolean admit(Demand next) {
         if (next instanceof Demand.Permits permits) {
             return admitPermits(permits);

@@ -20,6 +20,7 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 
 /** Another JVM with a client of its own, which does what it is told line by line. */
@@ -157,6 +158,7 @@ final class ChildProcess implements AutoCloseable {
                 case "keep-each" -> keepEach(Integer.parseInt(words[1]));
                 case "hold-shortly" -> holdShortly(Integer.parseInt(words[1]));
                 case "probe" -> probe(words[1]);
+                case "hold-and-want" -> holdAndWant(words[1], words[2]);
                 default -> throw new IllegalArgumentException(words[0]);
             };
         }
@@ -208,6 +210,28 @@ final class ChildProcess implements AutoCloseable {
                 client.release(client.want(lock, StoreClient.TTL).join());
             }
             return "churned";
+        }
+
+        /** Takes one lock, and then waits for another on the same thread until this process is killed. */
+        private String holdAndWant(String held, String wanted) {
+            Holdfast holdfast = Holdfast.builder()
+                    .store("file:" + directory)
+                    .name("the-child")
+                    .connect();
+            CompletableFuture<String> holds = new CompletableFuture<>();
+            Thread worker = new Thread(
+                    () -> {
+                        try (Lease first = holdfast.lock(held).acquire()) {
+                            holds.complete("holds " + first.name());
+                            holdfast.lock(wanted).acquire().close();
+                        } catch (InterruptedException | RuntimeException e) {
+                            holds.completeExceptionally(e);
+                        }
+                    },
+                    "the-childs-worker");
+            worker.setDaemon(true);
+            worker.start();
+            return holds.join();
         }
 
         /** Adds one to the number in a file under the lock, and the token to a list beside it, that often. */

@@ -9,6 +9,7 @@ import static org.awaitility.Awaitility.await;
 import io.holdfast.Demand;
 import io.holdfast.LossReason;
 import io.holdfast.StoreUnavailableException;
+import io.holdfast.TimeWithin;
 import io.holdfast.file.RecordedTicket.Told;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.ReleaseAnswer;
@@ -24,7 +25,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ThreadLocalRandom;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -222,7 +222,7 @@ class SeparateProcessesTest {
     void p1ATryForestalledByAnotherProcessTellsItsTicketOfNoGrant() throws IOException {
         here.release(here.take("job"));
         ChildProcess other = child();
-        TimeAtTheGuard time = new TimeAtTheGuard();
+        TimeWithin time = new TimeWithin("takeGuard");
         try (StoreClient slow = new StoreClient(locks, "slow", time)) {
             CompletableFuture<String> others = new CompletableFuture<>();
             time.onNextLook(() -> others.complete(askQuietly(other, "try job 60000")));
@@ -237,38 +237,6 @@ class SeparateProcessesTest {
             return child.ask(command);
         } catch (IOException e) {
             throw new UncheckedIOException(e);
-        }
-    }
-
-    /** The system's clock, with a hook for the next time somebody about to take a lock file's guard looks at it. */
-    private static final class TimeAtTheGuard implements TimeSource {
-
-        private final AtomicReference<Runnable> hook = new AtomicReference<>(() -> {});
-        private volatile boolean armed;
-
-        void onNextLook(Runnable newHook) {
-            hook.set(newHook);
-            armed = true;
-        }
-
-        @Override
-        public long nanoTime() {
-            if (armed && isAtTheGuard()) {
-                armed = false;
-                hook.getAndSet(() -> {}).run();
-            }
-            return System.nanoTime();
-        }
-
-        @Override
-        public void parkUntil(Object blocker, long untilNanos) {
-            TimeSource.system().parkUntil(blocker, untilNanos);
-        }
-
-        private static boolean isAtTheGuard() {
-            return StackWalker.getInstance()
-                    .walk(frames ->
-                            frames.anyMatch(frame -> frame.getMethodName().equals("takeGuard")));
         }
     }
 

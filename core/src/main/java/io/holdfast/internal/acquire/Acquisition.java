@@ -5,6 +5,8 @@ import io.holdfast.Demand;
 import io.holdfast.Fairness;
 import io.holdfast.LockEvent.Outcome;
 import io.holdfast.LockException;
+import io.holdfast.LockView.Origin;
+import io.holdfast.LockView.Waiter;
 import io.holdfast.LossReason;
 import io.holdfast.Renewal;
 import io.holdfast.StoreUnavailableException;
@@ -59,9 +61,6 @@ final class Acquisition extends Gate.Entry<KeptTicket> implements TicketUser, In
 
     private static final Logger LOG = System.getLogger(Acquisition.class.getName());
 
-    /** While the store is away it is asked this often at least, however long the ttl. */
-    private static final long LONGEST_OUTAGE_PAUSE_NANOS = Duration.ofSeconds(1).toNanos();
-
     /** A driver that counts in milliseconds gives up this much before the deadline. */
     private static final long CUT_SHORT_NANOS = Duration.ofMillis(2).toNanos();
 
@@ -85,15 +84,17 @@ final class Acquisition extends Gate.Entry<KeptTicket> implements TicketUser, In
     private boolean atGate;
     private volatile boolean insideGate;
     private @Nullable KeptTicket kept;
-    private @Nullable Polling polling;
-    private HintingStore.@Nullable Hints hints;
-    private volatile boolean hinted;
-    private long pauseEndNanos;
+    private @Nullable Retries retries; // made when needed: what is free is had with one request
     private @Nullable LockException trouble; // why the store could not be asked last time
-    private int lostTickets;
     private boolean hasWaited;
     private boolean longWaitSaid;
     private @Nullable HeldLease lease;
+
+    // Of the table of held locks.
+    boolean listed;
+
+    @Nullable
+    Acquisition below;
 
     Acquisition(Acquisitions shared, LockTerms terms, Patience patience, Deadline deadline, Caller caller) {
         super(terms.demand());
@@ -158,8 +159,8 @@ final class Acquisition extends Gate.Entry<KeptTicket> implements TicketUser, In
     /** When to advance again even if nobody wakes it. */
     long wakeAtNanos() {
         long at = deadline.atNanos();
-        if (stage == Stage.PAUSED && pauseEndNanos - at < 0) {
-            at = pauseEndNanos;
+        if (stage == Stage.PAUSED && retries().endNanos() - at < 0) {
+            at = retries().endNanos();
         }
         long longWait = longWaitNanos();
         return !longWaitSaid && longWait - at < 0 ? longWait : at;
@@ -179,11 +180,26 @@ final class Acquisition extends Gate.Entry<KeptTicket> implements TicketUser, In
         }
         leave();
         stopWaiting();
-        story.unsuccessful(outcome, detail, waitedNanos());
+        story.unsuccessful(outcome, detail, startedNanos);
     }
 
     LockTerms terms() {
         return terms;
+    }
+
+    /** Whose work it is for: what holds a lock and waits for another counts as one. Null for a future without a note. */
+    @Nullable
+    Object unit() {
+        return terms.options().note().isPresent() ? terms.options().note().get() : caller.thread();
+    }
+
+    /** As others would see it in a queue, though it may wait inside this client. */
+    Waiter asWaiter() {
+        return new Waiter(Optional.of(origin()), demand, Optional.empty());
+    }
+
+    private Origin origin() {
+        return shared.tickets.origin(caller.threadName(), terms.options().note(), shared.held.namesOf(unit()));
     }
 
     // What the gate calls.
@@ -224,7 +240,7 @@ final class Acquisition extends Gate.Entry<KeptTicket> implements TicketUser, In
 
     @Override
     public void leave() {
-        terms.site().heldNoMoreBy(caller);
+        shared.held.remove(this);
         if (insideGate) {
             insideGate = false;
             terms.site().gate.leave(this);
@@ -233,7 +249,7 @@ final class Acquisition extends Gate.Entry<KeptTicket> implements TicketUser, In
 
     @Override
     public boolean handOn(KeptTicket ticket) {
-        terms.site().heldNoMoreBy(caller);
+        shared.held.remove(this);
         if (insideGate && terms.site().gate.handOver(this, ticket)) {
             insideGate = false;
             return true;
@@ -246,6 +262,8 @@ final class Acquisition extends Gate.Entry<KeptTicket> implements TicketUser, In
     public InsideGate asShared() {
         Acquisition successor = new Acquisition(shared, terms.withDemand(Demand.shared()), patience, deadline, caller);
         successor.stage = Stage.OVER;
+        shared.held.remove(this);
+        shared.held.add(successor);
         if (insideGate) {
             insideGate = false;
             successor.insideGate = true;
@@ -276,7 +294,7 @@ final class Acquisition extends Gate.Entry<KeptTicket> implements TicketUser, In
                     if (giveUpIfLate()) {
                         return true;
                     }
-                    if (!hinted && pauseEndNanos - now() > 0) {
+                    if (!retries().isPauseOver()) {
                         return false;
                     }
                     stage = Stage.ASKING;
@@ -323,14 +341,13 @@ final class Acquisition extends Gate.Entry<KeptTicket> implements TicketUser, In
             return;
         }
         listenForHints();
-        hinted = false;
         KeptTicket asking = shared.tickets.open(
                 new Tickets.Spec(
                         terms.name(),
                         terms.demand(),
                         terms.options().ttl(),
                         terms.options().renewal(),
-                        caller.threadName()),
+                        origin()),
                 this);
         kept = asking;
         // Closing waits for all of it: a grant must not slip between the answer and its lease.
@@ -348,7 +365,7 @@ final class Acquisition extends Gate.Entry<KeptTicket> implements TicketUser, In
         long askedNanos = now();
         Optional<Refusal> refusal;
         try {
-            refusal = shared.requests.request(asking.ticket(), mode, limit);
+            refusal = shared.requests.request(asking.ticket(), mode, limit, askedNanos);
         } catch (StoreUnavailableException e) {
             endTicket();
             rideOut(e);
@@ -448,17 +465,20 @@ final class Acquisition extends Gate.Entry<KeptTicket> implements TicketUser, In
     }
 
     private void complete(KeptTicket granted) {
-        granted.startUse(now());
-        story.acquired(Way.GRANTED, granted.usersToken(), waitedNanos());
-        openLease(granted);
+        story.acquired(Way.GRANTED, granted.usersToken(), startedNanos);
+        HeldLease opened = openLease(granted);
+        granted.startUse(opened.life().grantedNanos());
     }
 
     /** Until the lease is there the ticket is this acquisition's to give back, should anything go wrong. */
-    private void openLease(KeptTicket ticket) {
-        tellSite();
-        lease = shared.leases.open(ticket, this, terms.options(), caller.threadName(), story);
+    private HeldLease openLease(KeptTicket ticket) {
+        // Before the lease is there, which may end at once.
+        shared.held.add(this);
+        HeldLease opened = shared.leases.open(ticket, this, terms.options(), caller.threadName(), story);
+        lease = opened;
         kept = null;
         stage = Stage.OVER;
+        return opened;
     }
 
     /** Whether what another thread left at the gate is this one's lease now. */
@@ -473,17 +493,10 @@ final class Acquisition extends Gate.Entry<KeptTicket> implements TicketUser, In
             return false;
         }
         kept = inherited;
-        inherited.handOn(caller.threadName());
-        story.acquired(Way.HANDED_OVER, inherited.usersToken(), waitedNanos());
+        inherited.handOn(caller.threadName(), terms.options().note());
+        story.acquired(Way.HANDED_OVER, inherited.usersToken(), startedNanos);
         openLease(inherited);
         return true;
-    }
-
-    /** Before the lease is there, which may end at once. */
-    private void tellSite() {
-        if (caller.isThread() && demand instanceof Demand.Exclusive) {
-            terms.site().heldBy(caller);
-        }
     }
 
     private void giveBackInherited() {
@@ -498,52 +511,35 @@ final class Acquisition extends Gate.Entry<KeptTicket> implements TicketUser, In
             abandon(Outcome.TAKEN, refusal.reason());
             return;
         }
-        Polling turns = polling();
-        if (!turns.mayAskAgain() && patience != Patience.ENDLESS) {
+        if (!retries().countRefusal() && patience != Patience.ENDLESS) {
             abandon(Outcome.TAKEN, "taken at every try: " + refusal.reason());
             return;
         }
-        pauseEndNanos = now() + turns.nextPauseNanos(longestPauseNanos(refusal));
+        retries().pauseAfter(refusal);
         stage = Stage.PAUSED;
     }
 
-    /** The place in the queue is gone. The first time it asks again at once; a store that loses every ticket gets a rest. */
     private void pauseAfterLoss() {
-        boolean first = ++lostTickets == 1;
-        pauseEndNanos = now() + (first ? 0 : polling().nextPauseNanos(Long.MAX_VALUE));
+        retries().pauseAfterLoss();
         stage = Stage.PAUSED;
     }
 
-    private Polling polling() {
-        Polling known = polling;
+    private Retries retries() {
+        Retries known = retries;
         if (known == null) {
-            known = new Polling(
-                    terms.poll() != null
-                            ? terms.poll()
-                            : shared.requests.traits().poll());
-            polling = known;
+            known = new Retries(terms, shared.requests.traits().poll(), shared.time);
+            retries = known;
         }
         return known;
     }
 
-    private long longestPauseNanos(Refusal refusal) {
-        long untilExpiry = refusal.holderTimeLeft().map(Deadline::nanosOf).orElse(Long.MAX_VALUE);
-        boolean storePaces = !terms.pollsAsUserSays();
-        return storePaces && refusal.askAgain().isPresent()
-                ? Math.min(untilExpiry, Deadline.nanosOf(refusal.askAgain().get()))
-                : untilExpiry;
-    }
-
-    /** Before the first request: what becomes free between a refusal and listening nobody would hear of. */
     private void listenForHints() {
-        if (hints == null && patience != Patience.ONCE && shared.requests.store() instanceof HintingStore hinting) {
-            hints = hinting.listen(terms.name(), terms.demand(), this::hint);
+        if (patience != Patience.ONCE && shared.requests.store() instanceof HintingStore hinting) {
+            retries().listen(hinting, caller::wake);
         }
-    }
-
-    private void hint() {
-        hinted = true;
-        caller.wake();
+        if (retries != null) {
+            retries.forgetHints();
+        }
     }
 
     /** The store is away. Those who have waited go on waiting for a while; everybody else is told. */
@@ -563,12 +559,12 @@ final class Acquisition extends Gate.Entry<KeptTicket> implements TicketUser, In
         if (!hasWaited || lasted > ttlNanos || late) {
             throw known;
         }
-        pauseEndNanos = now + Math.min(ttlNanos / 30, LONGEST_OUTAGE_PAUSE_NANOS);
+        retries().pauseForOutage();
         stage = Stage.PAUSED;
     }
 
     private boolean hasWaitedForOthers() {
-        return hasWaited || polling != null || patience == Patience.LIMITED_REST;
+        return hasWaited || (retries != null && retries.wasRefused()) || patience == Patience.LIMITED_REST;
     }
 
     /** Ends the wait at its deadline: without a lease, or with the trouble that kept it from one. */
@@ -605,14 +601,8 @@ final class Acquisition extends Gate.Entry<KeptTicket> implements TicketUser, In
         if (hasWaited) {
             shared.stopWaiting(this);
         }
-        HintingStore.Hints listening = hints;
-        if (listening != null) {
-            hints = null;
-            try {
-                listening.close();
-            } catch (RuntimeException | Error e) {
-                LOG.log(Level.WARNING, "Could not stop listening for lock '" + terms.name() + "'", e);
-            }
+        if (retries != null) {
+            retries.stopListening();
         }
     }
 
@@ -625,7 +615,7 @@ final class Acquisition extends Gate.Entry<KeptTicket> implements TicketUser, In
 
     /** Not an error: another thread may release that lease. But most often a re-entrant lock was meant. */
     private void warnOfWaitForItself() {
-        if (caller.isSameThread(terms.site().exclusiveHolder())) {
+        if (shared.held.waitsForItself(unit(), terms.name())) {
             LOG.log(
                     Level.WARNING,
                     "Thread {0} waits for lock ''{1}'', which it holds itself: it waits for ever unless another thread"

@@ -1,5 +1,6 @@
 package io.holdfast.internal.acquire;
 
+import io.holdfast.LockView.Waiter;
 import io.holdfast.internal.lease.Leases;
 import io.holdfast.internal.telemetry.Telemetry;
 import io.holdfast.internal.ticket.StoreRequests;
@@ -10,6 +11,7 @@ import io.holdfast.spi.Deadline;
 import io.holdfast.spi.StoreContext.Timer;
 import io.holdfast.spi.TimeSource;
 import java.time.Duration;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
@@ -29,6 +31,7 @@ public final class Acquisitions {
     final Executor tasks;
 
     final LongWaits longWaits;
+    final HeldLocks held = new HeldLocks();
     private final Deadline never;
     private final Set<Acquisition> waiting = ConcurrentHashMap.newKeySet();
 
@@ -82,11 +85,12 @@ public final class Acquisitions {
         waiting.remove(acquisition);
     }
 
-    /** How many of this client's threads and futures wait for that lock. */
-    long waitersFor(String lockName) {
+    /** This client's threads and futures that wait for that lock. */
+    List<Waiter> waitersFor(String lockName) {
         return waiting.stream()
                 .filter(acquisition -> acquisition.terms().name().equals(lockName))
-                .count();
+                .map(Acquisition::asWaiter)
+                .toList();
     }
 
     /** The client closes: those who wait find out. */

@@ -8,29 +8,34 @@ import org.jspecify.annotations.Nullable;
  *
  * @param thread the waiting thread, or null for a future
  * @param threadName the thread that asked, for people
- * @param waker lets it go on
+ * @param waker lets the future go on, or null for a thread
  */
-record Caller(@Nullable Thread thread, String threadName, Runnable waker) {
+record Caller(
+        @Nullable Thread thread,
+        String threadName,
+        @Nullable Runnable waker) {
 
     static Caller thisThread() {
         Thread thread = Thread.currentThread();
-        return new Caller(thread, thread.getName(), () -> LockSupport.unpark(thread));
+        return new Caller(thread, nameOf(thread), null);
     }
 
     static Caller future(Runnable waker) {
-        return new Caller(null, Thread.currentThread().getName(), waker);
-    }
-
-    boolean isThread() {
-        return thread != null;
+        return new Caller(null, nameOf(Thread.currentThread()), waker);
     }
 
     /** Returns at once. */
     void wake() {
-        waker.run();
+        if (waker != null) {
+            waker.run();
+        } else {
+            LockSupport.unpark(thread);
+        }
     }
 
-    boolean isSameThread(@Nullable Caller other) {
-        return thread != null && other != null && thread == other.thread;
+    /** Virtual threads have no name unless they are given one. */
+    private static String nameOf(Thread thread) {
+        String name = thread.getName();
+        return name.isEmpty() ? "#" + thread.getId() : name;
     }
 }

@@ -8,7 +8,7 @@ import java.util.concurrent.ThreadLocalRandom;
 /** When to ask again: growing pauses with jitter, cut short where the holder is known to expire sooner. One wait's. */
 final class Polling {
 
-    /** A store may want to be asked often for a moment, as by the first in its line; oftener than this is spinning. */
+    /** A store may want to be asked often for a moment, as by the first in its queue; oftener than this is spinning. */
     private static final long SHORTEST_NANOS = Duration.ofNanos(200_000).toNanos();
 
     private final Waiting.Poll poll;
@@ -21,7 +21,7 @@ final class Polling {
     }
 
     /** Counts a refusal. Whether asking again is still allowed. */
-    boolean mayAskAgain() {
+    boolean countRefusal() {
         return ++asked < poll.tries();
     }
 

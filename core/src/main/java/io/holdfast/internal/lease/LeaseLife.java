@@ -112,6 +112,11 @@ public final class LeaseLife implements TicketUser {
         }
     }
 
+    /** When it began. */
+    public long grantedNanos() {
+        return grantedNanos;
+    }
+
     public String name() {
         return ticket.name();
     }
@@ -198,7 +203,7 @@ public final class LeaseLife implements TicketUser {
         forgetHandle();
         ReleaseResult result =
                 handOn() ? ReleaseResult.RELEASED : leases.requests().underWay(() -> giveBack(linger()));
-        story.released(token, result, held().toNanos());
+        story.released(token, result, grantedNanos);
         return result;
     }
 
@@ -251,7 +256,7 @@ public final class LeaseLife implements TicketUser {
             state.finishRelease(result);
             inside.leave();
         }
-        story.released(token, result, held().toNanos());
+        story.released(token, result, grantedNanos);
         return result;
     }
 
@@ -260,7 +265,7 @@ public final class LeaseLife implements TicketUser {
         if (state.beginRelease()) {
             forgetHandle();
             ReleaseResult result = leases.requests().underWay(() -> giveBack(Duration.ZERO));
-            story.released(token, result, held().toNanos());
+            story.released(token, result, grantedNanos);
         }
     }
 
@@ -349,13 +354,13 @@ public final class LeaseLife implements TicketUser {
 
     @Override
     public void kept(Duration validFor) {
-        story.renewed(token, validFor);
+        story.renewed(name(), token, validFor);
     }
 
     @Override
     public void failing(Duration validFor, LockException cause) {
         if (isValid()) {
-            story.renewalFailed(token, validFor, cause);
+            story.renewalFailed(name(), token, validFor, cause);
         }
     }
 
@@ -454,7 +459,7 @@ public final class LeaseLife implements TicketUser {
         notice.announce(loss, leases.callbacks()::tellLoss);
         // Not on this thread, which may be the one that watches deadlines: a log may block.
         leases.callbacks().complete(this::log, loss);
-        story.lost(loss, held().toNanos(), endedByThis);
+        story.lost(loss, grantedNanos, endedByThis);
     }
 
     private void log(Loss loss) {

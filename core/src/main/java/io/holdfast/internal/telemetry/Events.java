@@ -35,6 +35,10 @@ final class Events {
         this.callbacks = callbacks;
     }
 
+    boolean areHeard() {
+        return !listeners.isEmpty();
+    }
+
     /** Costs next to nothing without listeners: the event is not even made. */
     void publish(Supplier<LockEvent> event) {
         if (listeners.isEmpty()) {

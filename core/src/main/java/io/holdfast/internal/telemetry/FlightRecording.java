@@ -17,6 +17,11 @@ final class FlightRecording {
 
     private FlightRecording() {}
 
+    /** Whether somebody records acquisitions or holds. */
+    static boolean isOn() {
+        return PRESENT && (FlightEvents.ACQUIRE.isEnabled() || FlightEvents.HOLD.isEnabled());
+    }
+
     static @Nullable Object beginAcquire(String lock, Demand demand) {
         if (!PRESENT || !FlightEvents.ACQUIRE.isEnabled()) {
             return null;

@@ -9,49 +9,61 @@ import java.util.EnumMap;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.stream.Stream;
 
 /** The counters of one client. Thread-safe. */
 final class Statistics {
 
-    final LongAdder waiting = new LongAdder();
-    final LongAdder held = new LongAdder();
+    final LongAdder started = new LongAdder();
     final LongAdder granted = new LongAdder();
     final LongAdder handedOver = new LongAdder();
     final LongAdder released = new LongAdder();
+    final LongAdder endedByLoss = new LongAdder();
     final LongAdder renewed = new LongAdder();
     final LongAdder renewalsFailed = new LongAdder();
     final Map<Outcome, LongAdder> unsuccessful = adders(Outcome.class);
     final Map<LossReason, LongAdder> lost = adders(LossReason.class);
-    private final Map<StoreOperation, LongAdder> answered = adders(StoreOperation.class);
-    private final Map<StoreOperation, LongAdder> failed = adders(StoreOperation.class);
-    private final Map<StoreOperation, LongAdder> nanos = adders(StoreOperation.class);
+    private final RequestCounters[] requests = Stream.of(StoreOperation.values())
+            .map(operation -> new RequestCounters())
+            .toArray(RequestCounters[]::new);
+
+    /*
+     * Who waits and what is held are differences: every counter less is one less to touch per acquisition. Ends are read before
+     * beginnings, so that a difference is never negative.
+     */
 
     void request(StoreOperation operation, long tookNanos, boolean wasAnswered) {
-        (wasAnswered ? answered : failed).get(operation).increment();
-        nanos.get(operation).add(tookNanos);
+        RequestCounters counters = requests[operation.ordinal()];
+        (wasAnswered ? counters.answered : counters.failed).increment();
+        counters.nanos.add(tookNanos);
     }
 
     LockStatistics snapshot(double leastShareLeft) {
-        Map<StoreOperation, LockStatistics.Requests> requests = new EnumMap<>(StoreOperation.class);
+        Map<StoreOperation, LockStatistics.Requests> byOperation = new EnumMap<>(StoreOperation.class);
         for (StoreOperation operation : StoreOperation.values()) {
-            requests.put(
-                    operation,
-                    new LockStatistics.Requests(
-                            answered.get(operation).sum(),
-                            failed.get(operation).sum(),
-                            Duration.ofNanos(nanos.get(operation).sum())));
+            byOperation.put(operation, requests[operation.ordinal()].snapshot());
         }
+        Map<LossReason, Long> losses = sums(lost);
+        long releases = released.sum();
+        long ended = releases + endedByLoss.sum();
+        Map<Outcome, Long> inVain = sums(unsuccessful);
+        long grants = granted.sum();
+        long handovers = handedOver.sum();
+        long got = grants + handovers;
+        long waiting = started.sum()
+                - got
+                - inVain.values().stream().mapToLong(Long::longValue).sum();
         return new LockStatistics(
-                waiting.sum(),
-                held.sum(),
-                granted.sum(),
-                handedOver.sum(),
-                sums(unsuccessful),
-                released.sum(),
-                sums(lost),
+                waiting,
+                got - ended,
+                grants,
+                handovers,
+                inVain,
+                releases,
+                losses,
                 renewed.sum(),
                 renewalsFailed.sum(),
-                requests,
+                byOperation,
                 leastShareLeft);
     }
 
@@ -67,5 +79,17 @@ final class Statistics {
         Map<E, Long> sums = new HashMap<>();
         adders.forEach((key, adder) -> sums.put(key, adder.sum()));
         return sums;
+    }
+
+    /** Of one kind of request. */
+    private static final class RequestCounters {
+
+        private final LongAdder answered = new LongAdder();
+        private final LongAdder failed = new LongAdder();
+        private final LongAdder nanos = new LongAdder();
+
+        LockStatistics.Requests snapshot() {
+            return new LockStatistics.Requests(answered.sum(), failed.sum(), Duration.ofNanos(nanos.sum()));
+        }
     }
 }

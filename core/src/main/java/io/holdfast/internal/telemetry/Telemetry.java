@@ -13,6 +13,7 @@ import io.holdfast.ReleaseResult;
 import io.holdfast.internal.work.Callbacks;
 import io.holdfast.spi.LockObserver;
 import io.holdfast.spi.LockObserver.Way;
+import io.holdfast.spi.TimeSource;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
@@ -35,12 +36,15 @@ public final class Telemetry {
     private final List<LockObserver> observers;
     private final Events events;
     private final Callbacks callbacks;
+    private final TimeSource time;
     private final AtomicLong lastId = new AtomicLong();
+    private final Story counted = new Story();
 
-    public Telemetry(List<LockObserver> observers, List<LockListener> listeners, Callbacks callbacks) {
+    public Telemetry(List<LockObserver> observers, List<LockListener> listeners, Callbacks callbacks, TimeSource time) {
         this.observers = observers;
         this.events = new Events(listeners, callbacks);
         this.callbacks = callbacks;
+        this.time = time;
     }
 
     public LockStatistics statistics(double leastShareLeft) {
@@ -57,28 +61,43 @@ public final class Telemetry {
 
     /** What is told of one acquisition and its lease. Not thread-safe until the lease is there; then its ends exclude each other. */
     public Story begin(String lock, Demand demand) {
-        return new Story(lock, demand);
+        boolean heard = !observers.isEmpty() || events.areHeard() || FlightRecording.isOn();
+        return heard ? new HeardStory(lock, demand) : counted;
     }
 
     /** Sends a request, and tells how long it took and how it went. */
     public <T extends @Nullable Object> T request(StoreOperation operation, Supplier<T> request) {
-        long startNanos = System.nanoTime();
-        Object flight = FlightRecording.beginRequest(operation);
-        Throwable failure = null;
+        long startNanos = time.nanoTime();
+        Object flight = requestBegins(operation);
         try {
-            return request.get();
+            T answer = request.get();
+            requestEnds(operation, startNanos, flight, null);
+            return answer;
         } catch (RuntimeException | Error e) {
-            failure = e;
+            requestEnds(operation, startNanos, flight, e);
             throw e;
-        } finally {
-            long tookNanos = System.nanoTime() - startNanos;
-            statistics.request(operation, tookNanos, failure == null);
+        }
+    }
+
+    /** For requests of which there are many, and which must not make an object each. The result is for {@link #requestEnds}. */
+    public @Nullable Object requestBegins(StoreOperation operation) {
+        return FlightRecording.beginRequest(operation);
+    }
+
+    /**
+     * @param begun what {@link #requestBegins} returned
+     * @param failure what it threw, or null if it was answered
+     */
+    public void requestEnds(
+            StoreOperation operation, long startNanos, @Nullable Object begun, @Nullable Throwable failure) {
+        long tookNanos = time.nanoTime() - startNanos;
+        statistics.request(operation, tookNanos, failure == null);
+        if (begun != null) {
             FlightRecording.endRequest(
-                    flight, failure == null ? "ANSWERED" : failure.getClass().getSimpleName());
-            if (!observers.isEmpty()) {
-                Throwable failed = failure;
-                tell(observer -> observer.requested(operation, Duration.ofNanos(tookNanos), failed));
-            }
+                    begun, failure == null ? "ANSWERED" : failure.getClass().getSimpleName());
+        }
+        if (!observers.isEmpty()) {
+            tell(observer -> observer.requested(operation, Duration.ofNanos(tookNanos), failure));
         }
     }
 
@@ -92,21 +111,75 @@ public final class Telemetry {
         }
     }
 
-    /** One acquisition, and the lease it got. */
-    public final class Story {
+    private Duration since(long nanos) {
+        return Duration.ofNanos(time.nanoTime() - nanos);
+    }
+
+    /** One acquisition, and the lease it got. This one is only counted, and has no state: it serves all of which nobody hears. */
+    public sealed class Story {
+
+        private Story() {}
+
+        public void started() {
+            statistics.started.increment();
+        }
+
+        public void acquired(Way way, long token, long startedNanos) {
+            (way == Way.GRANTED ? statistics.granted : statistics.handedOver).increment();
+        }
+
+        public void unsuccessful(Outcome outcome, String detail, long startedNanos) {
+            statistics.unsuccessful.get(outcome).increment();
+        }
+
+        public void released(long token, ReleaseResult result, long grantedNanos) {
+            statistics.released.increment();
+        }
+
+        /** Another lease goes on in its place, which is told as one of its own. */
+        public void succeeded() {}
+
+        /** A lease that goes on in the place of another. */
+        public Story successor(Demand other, long token) {
+            return this;
+        }
+
+        /** @param wasHeld whether this is what ended the lease, and not a release under way that found it lost */
+        public void lost(Loss loss, long grantedNanos, boolean wasHeld) {
+            if (wasHeld) {
+                statistics.endedByLoss.increment();
+            }
+            statistics.lost.get(loss.reason()).increment();
+            FlightRecording.lost(loss);
+        }
+
+        public void renewed(String lock, long token, Duration validFor) {
+            statistics.renewed.increment();
+            FlightRecording.renewal(lock, "RENEWED", validFor);
+        }
+
+        public void renewalFailed(String lock, long token, Duration stillValidFor, LockException cause) {
+            statistics.renewalsFailed.increment();
+            FlightRecording.renewal(lock, "FAILED", stillValidFor);
+        }
+    }
+
+    /** A story that somebody hears. */
+    private final class HeardStory extends Story {
 
         private final String lock;
         private final Demand demand;
         private LockObserver.@Nullable Acquisition acquisition; // only if there are observers
         private @Nullable Object flight;
 
-        private Story(String lock, Demand demand) {
+        private HeardStory(String lock, Demand demand) {
             this.lock = lock;
             this.demand = demand;
         }
 
+        @Override
         public void started() {
-            statistics.waiting.increment();
+            super.started();
             flight = FlightRecording.beginAcquire(lock, demand);
             if (!observers.isEmpty()) {
                 LockObserver.Acquisition begun = new LockObserver.Acquisition(lastId.incrementAndGet(), lock, demand);
@@ -116,72 +189,70 @@ public final class Telemetry {
             events.publish(() -> new LockEvent.Requested(lock, demand));
         }
 
-        public void acquired(Way way, long token, long waitedNanos) {
-            statistics.waiting.decrement();
-            statistics.held.increment();
-            (way == Way.GRANTED ? statistics.granted : statistics.handedOver).increment();
+        @Override
+        public void acquired(Way way, long token, long startedNanos) {
+            super.acquired(way, token, startedNanos);
+            Duration waited = since(startedNanos);
             FlightRecording.endAcquire(flight, way.name(), token);
             flight = FlightRecording.beginHold(lock, token);
-            tellOf(begun -> tell(observer -> observer.acquired(begun, way, token, Duration.ofNanos(waitedNanos))));
+            tellOf(begun -> tell(observer -> observer.acquired(begun, way, token, waited)));
             events.publish(() -> way == Way.GRANTED
-                    ? new LockEvent.Granted(lock, token, Duration.ofNanos(waitedNanos))
-                    : new LockEvent.HandedOver(lock, token, Duration.ofNanos(waitedNanos)));
+                    ? new LockEvent.Granted(lock, token, waited)
+                    : new LockEvent.HandedOver(lock, token, waited));
         }
 
-        public void unsuccessful(Outcome outcome, String detail, long waitedNanos) {
-            statistics.waiting.decrement();
-            statistics.unsuccessful.get(outcome).increment();
+        @Override
+        public void unsuccessful(Outcome outcome, String detail, long startedNanos) {
+            super.unsuccessful(outcome, detail, startedNanos);
+            Duration waited = since(startedNanos);
             FlightRecording.endAcquire(flight, outcome.name(), 0);
-            tellOf(begun -> tell(observer -> observer.unsuccessful(begun, outcome, Duration.ofNanos(waitedNanos))));
-            events.publish(() -> new LockEvent.Unsuccessful(lock, outcome, detail, Duration.ofNanos(waitedNanos)));
+            tellOf(begun -> tell(observer -> observer.unsuccessful(begun, outcome, waited)));
+            events.publish(() -> new LockEvent.Unsuccessful(lock, outcome, detail, waited));
         }
 
-        public void released(long token, ReleaseResult result, long heldNanos) {
-            statistics.held.decrement();
-            statistics.released.increment();
+        @Override
+        public void released(long token, ReleaseResult result, long grantedNanos) {
+            super.released(token, result, grantedNanos);
+            Duration held = since(grantedNanos);
             FlightRecording.endHold(flight, result.name());
-            tellOf(begun -> tell(observer -> observer.released(begun, token, result, Duration.ofNanos(heldNanos))));
-            events.publish(() -> new LockEvent.Released(lock, token, result, Duration.ofNanos(heldNanos)));
+            tellOf(begun -> tell(observer -> observer.released(begun, token, result, held)));
+            events.publish(() -> new LockEvent.Released(lock, token, result, held));
         }
 
-        /** Another lease goes on in its place, which is told as one of its own. */
+        @Override
         public void succeeded() {
-            statistics.held.decrement();
             FlightRecording.endHold(flight, "DOWNGRADED");
         }
 
-        /** A lease that goes on in the place of another. */
+        @Override
         public Story successor(Demand other, long token) {
-            Story next = new Story(lock, other);
+            HeardStory next = new HeardStory(lock, other);
             next.acquisition = acquisition;
-            statistics.held.increment();
             next.flight = FlightRecording.beginHold(lock, token);
             return next;
         }
 
-        /** @param wasHeld whether this is what ended the lease, and not a release under way that found it lost */
-        public void lost(Loss loss, long heldNanos, boolean wasHeld) {
+        @Override
+        public void lost(Loss loss, long grantedNanos, boolean wasHeld) {
+            super.lost(loss, grantedNanos, wasHeld);
+            Duration held = since(grantedNanos);
             if (wasHeld) {
-                statistics.held.decrement();
                 FlightRecording.endHold(flight, "LOST");
             }
-            statistics.lost.get(loss.reason()).increment();
-            FlightRecording.lost(loss);
-            tellOf(begun -> callbacks.tellLoss(
-                    told -> tell(observer -> observer.lost(begun, told, Duration.ofNanos(heldNanos))), loss));
+            tellOf(begun -> callbacks.tellLoss(told -> tell(observer -> observer.lost(begun, told, held)), loss));
             events.publish(() -> new LockEvent.Lost(lock, loss.token(), loss));
         }
 
-        public void renewed(long token, Duration validFor) {
-            statistics.renewed.increment();
-            FlightRecording.renewal(lock, "RENEWED", validFor);
+        @Override
+        public void renewed(String name, long token, Duration validFor) {
+            super.renewed(name, token, validFor);
             tellOf(begun -> tell(observer -> observer.renewed(begun)));
             events.publish(() -> new LockEvent.Renewed(lock, token, validFor));
         }
 
-        public void renewalFailed(long token, Duration stillValidFor, LockException cause) {
-            statistics.renewalsFailed.increment();
-            FlightRecording.renewal(lock, "FAILED", stillValidFor);
+        @Override
+        public void renewalFailed(String name, long token, Duration stillValidFor, LockException cause) {
+            super.renewalFailed(name, token, stillValidFor, cause);
             tellOf(begun -> tell(observer -> observer.renewalFailed(begun, stillValidFor, cause)));
             events.publish(() -> new LockEvent.RenewalFailing(lock, token, stillValidFor, cause));
         }

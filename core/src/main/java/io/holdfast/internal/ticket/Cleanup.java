@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
+import java.util.function.Function;
 
 /**
  * Cleans up at the store in the background: leaves queues, gives back grants nobody waits for any more, and undoes requests
@@ -63,12 +64,12 @@ public final class Cleanup {
         });
     }
 
-    /** Looks a lock up for a message to people; never repeated. */
-    public void lookUp(String lockName, Consumer<LockView> use) {
+    /** Looks a lock up, and others if need be, for a message to people; never repeated. */
+    public void lookUp(String lockName, Consumer<Function<String, LockView>> use) {
         try {
             threads.cleanup(requests.server(lockName)).execute(() -> {
                 try {
-                    use.accept(requests.view(lockName));
+                    use.accept(requests::view);
                 } catch (LockException e) {
                     LOG.log(Level.DEBUG, "Could not look up lock '" + lockName + "'", e);
                 }

@@ -1,6 +1,7 @@
 package io.holdfast.internal.ticket;
 
 import io.holdfast.LockException;
+import io.holdfast.LockView.Origin;
 import io.holdfast.Renewal;
 import io.holdfast.UnknownOutcomeException;
 import io.holdfast.spi.Deadline;
@@ -9,6 +10,8 @@ import io.holdfast.spi.TimeSource;
 import io.holdfast.spi.Tokens;
 import io.holdfast.spi.support.Uninterruptibly;
 import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
@@ -37,10 +40,12 @@ public final class KeptTicket implements Ticket.Listener {
     private long grantedNanos; // written by the acquisition that got it, then handed on through the gate
     private volatile int localNumber;
     private volatile String usersThread;
+    private volatile Optional<String> usersNote;
 
     KeptTicket(Tickets.Spec spec, Tickets tickets, TicketUser user) {
         this.renewal = spec.renewal();
-        this.usersThread = spec.thread();
+        this.usersThread = spec.origin().thread();
+        this.usersNote = spec.origin().note();
         this.time = tickets.time();
         this.keeper = tickets.keeper();
         this.cleanup = tickets.cleanup();
@@ -69,20 +74,21 @@ public final class KeptTicket implements Ticket.Listener {
         grantedNanos = nowNanos;
     }
 
-    /** Goes on under another lease, with the next local number, for that thread. By one at a time, whom the gate let in. */
+    /** Goes on under another lease, with the next local number, for that thread and its unit of work. By one at a time, whom the gate let in. */
     @SuppressWarnings("NonAtomicOperationOnVolatileField")
-    public void handOn(String thread) {
+    public void handOn(String thread, Optional<String> note) {
         localNumber++;
         usersThread = thread;
+        usersNote = note;
     }
 
     boolean wasHandedOn() {
         return localNumber > 0 && ticket.state() == Ticket.State.HELD;
     }
 
-    /** The thread that asked for the lease that uses this now. */
-    String usersThread() {
-        return usersThread;
+    /** Who asked for the lease that uses this now, given who asked first. What it holds beside is not known. */
+    Origin usersOrigin(Origin first) {
+        return new Origin(first.client(), first.host(), first.pid(), usersThread, usersNote, List.of());
     }
 
     /** The token of the lease that uses this now. */
@@ -99,10 +105,13 @@ public final class KeptTicket implements Ticket.Listener {
                 && isSurelyValid(nowNanos);
     }
 
-    /** With time to spare: renewals come every third of the ttl, so with less than half left they are failing. */
+    /**
+     * With time to spare: renewals come every third of the ttl, so with less than half of what the margin leaves of it they are
+     * failing. Not half of the ttl itself: a store's margin may be that large.
+     */
     public boolean isSurelyValid(long nowNanos) {
-        return ticket.isValid()
-                && ticket.endNanos() - nowNanos > ticket.givenTtl().toNanos() / 2;
+        long endNanos = ticket.endNanos();
+        return ticket.isValid() && endNanos - nowNanos > (endNanos - ticket.baseNanos()) / 2;
     }
 
     /** Whether it was granted by a request sent before then, so that part of its time has gone. */

@@ -74,15 +74,24 @@ public final class StoreRequests {
         }
     }
 
-    /** Asks for a lock, by the caller's deadline or the request timeout if that is sooner. */
-    public Optional<Refusal> request(Ticket ticket, LockStore.Mode mode, Deadline callers) {
-        return underWay(() -> {
-            lifecycle.requireOpen(ticket.name());
-            Deadline limit = callers.within(timeout);
-            return telemetry.request(
-                    mode == LockStore.Mode.TRY ? StoreOperation.TRY : StoreOperation.QUEUE,
-                    () -> store.request(ticket, mode, limit));
-        });
+    /**
+     * Asks for a lock, by the caller's deadline or the request timeout if that is sooner. Closing must wait until its outcome is
+     * dealt with: the caller has told the life cycle that it began.
+     *
+     * @param nowNanos for those who have just looked at the clock
+     */
+    public Optional<Refusal> request(Ticket ticket, LockStore.Mode mode, Deadline callers, long nowNanos) {
+        StoreOperation operation = mode == LockStore.Mode.TRY ? StoreOperation.TRY : StoreOperation.QUEUE;
+        lifecycle.requireOpen(ticket.name());
+        Object begun = telemetry.requestBegins(operation);
+        try {
+            Optional<Refusal> answer = store.request(ticket, mode, callers.within(timeout, nowNanos));
+            telemetry.requestEnds(operation, nowNanos, begun, null);
+            return answer;
+        } catch (RuntimeException | Error e) {
+            telemetry.requestEnds(operation, nowNanos, begun, e);
+            throw e;
+        }
     }
 
     /** A request that hangs must leave time for another before a lease ends. */
@@ -109,7 +118,16 @@ public final class StoreRequests {
     }
 
     public ReleaseAnswer release(Ticket ticket, Duration linger) {
-        return telemetry.request(StoreOperation.RELEASE, () -> store.release(ticket, linger, deadline()));
+        long now = time.nanoTime();
+        Object begun = telemetry.requestBegins(StoreOperation.RELEASE);
+        try {
+            ReleaseAnswer answer = store.release(ticket, linger, Deadline.after(time, now, timeout));
+            telemetry.requestEnds(StoreOperation.RELEASE, now, begun, null);
+            return answer;
+        } catch (RuntimeException | Error e) {
+            telemetry.requestEnds(StoreOperation.RELEASE, now, begun, e);
+            throw e;
+        }
     }
 
     Withdrawal withdraw(Ticket ticket) {

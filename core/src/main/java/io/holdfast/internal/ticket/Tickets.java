@@ -8,6 +8,8 @@ import io.holdfast.spi.Ticket;
 import io.holdfast.spi.TimeSource;
 import io.holdfast.spi.Validity;
 import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
 
 /** Makes the tickets of one client, each with an owner of its own. Thread-safe. */
 public final class Tickets {
@@ -45,9 +47,14 @@ public final class Tickets {
      * @param demand how it is to be held
      * @param ttl how long the store keeps it without hearing from us
      * @param renewal whether it is renewed once it is held
-     * @param thread which thread of the user's asked, for people
+     * @param origin who asks, for people
      */
-    public record Spec(String name, Demand demand, Duration ttl, Renewal renewal, String thread) {}
+    public record Spec(String name, Demand demand, Duration ttl, Renewal renewal, Origin origin) {}
+
+    /** One who asks through this client; parameters as of {@link Origin}. */
+    public Origin origin(String thread, Optional<String> note, List<String> holds) {
+        return new Origin(clientName, host, pid, thread, note, holds);
+    }
 
     /** A new ticket. Nothing has been sent yet. */
     public KeptTicket open(Spec spec, TicketUser user) {
@@ -55,8 +62,7 @@ public final class Tickets {
     }
 
     Ticket newTicket(Spec spec, Ticket.Listener listener) {
-        Origin origin = new Origin(clientName, host, pid, spec.thread());
-        return new Ticket(spec.name(), owners.next(), spec.demand(), spec.ttl(), origin, validity, listener);
+        return new Ticket(spec.name(), owners.next(), spec.demand(), spec.ttl(), spec.origin(), validity, listener);
     }
 
     TimeSource time() {

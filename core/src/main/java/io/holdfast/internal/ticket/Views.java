@@ -2,7 +2,6 @@ package io.holdfast.internal.ticket;
 
 import io.holdfast.LockView;
 import io.holdfast.LockView.Holder;
-import io.holdfast.LockView.Origin;
 import io.holdfast.spi.LockStore.Page;
 import io.holdfast.spi.Tokens;
 import java.util.List;
@@ -52,7 +51,7 @@ public final class Views {
             long firstToken = Tokens.ofUsers(kept.ticket().storeToken(), 0);
             if (holder.token().equals(Optional.of(firstToken))) {
                 return new Holder(
-                        holder.origin().map(origin -> withThread(origin, kept.usersThread())),
+                        holder.origin().map(kept::usersOrigin),
                         holder.demand(),
                         Optional.of(kept.usersToken()),
                         holder.since(),
@@ -61,9 +60,5 @@ public final class Views {
             }
         }
         return holder;
-    }
-
-    private static Origin withThread(Origin origin, String thread) {
-        return new Origin(origin.client(), origin.host(), origin.pid(), thread);
     }
 }

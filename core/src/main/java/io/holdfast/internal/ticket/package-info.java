@@ -1,6 +1,6 @@
 /**
- * Tickets in the care of the engine: making them, renewing them, cleaning up after them, and the one door to the store.
- * Enters the room of work only.
+ * Tickets in the care of the engine: making them, renewing them, cleaning up after them, and all requests to the store.
+ * Enters the rooms of telemetry and work.
  * Start at {@link io.holdfast.internal.ticket.KeptTicket}.
  */
 @NullMarked

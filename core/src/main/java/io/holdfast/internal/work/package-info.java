@@ -1,5 +1,5 @@
 /**
- * A client's threads and what runs on them: the timer, executors, users' callbacks, events, and the client's life cycle.
+ * A client's threads and what runs on them: the timer, executors, users' callbacks, and the client's life cycle.
  * Knows nothing of locks.
  * Start at {@link io.holdfast.internal.work.ClientThreads}.
  */

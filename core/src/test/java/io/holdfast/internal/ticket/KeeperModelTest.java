@@ -47,7 +47,10 @@ public class KeeperModelTest {
             Duration.ofSeconds(1),
             LIFECYCLE,
             new Telemetry(
-                    List.of(), List.of(), new Callbacks(Optional.empty(), Runnable::run, Runnable::run, LIFECYCLE)));
+                    List.of(),
+                    List.of(),
+                    new Callbacks(Optional.empty(), Runnable::run, Runnable::run, LIFECYCLE),
+                    clock));
     private final ServerThreads threads = new ServerThreads("model-");
     private final Keeper keeper = new Keeper(requests, clock, this::at, threads, () -> {});
     private final Tickets tickets = new Tickets(
@@ -60,8 +63,14 @@ public class KeeperModelTest {
             new Cleanup(requests, clock, this::at, threads));
     private final AtomicInteger told = new AtomicInteger();
     /** Not renewed, so that its time is over when nobody moves it on. */
-    private final KeptTicket kept =
-            tickets.open(new Tickets.Spec("orders", Demand.exclusive(), TTL, Renewal.NONE, "thread"), this::changed);
+    private final KeptTicket kept = tickets.open(
+            new Tickets.Spec(
+                    "orders",
+                    Demand.exclusive(),
+                    TTL,
+                    Renewal.NONE,
+                    tickets.origin("thread", Optional.empty(), List.of())),
+            this::changed);
 
     private volatile boolean validAgain;
 

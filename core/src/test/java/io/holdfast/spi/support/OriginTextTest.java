@@ -3,6 +3,8 @@ package io.holdfast.spi.support;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.LockView.Origin;
+import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -49,6 +51,51 @@ class OriginTextTest {
                         .startsWith(lock)
                         .endsWith(lock)
                         .hasSizeLessThan(1_000));
+    }
+
+    @Test
+    void carriesTheNoteAndTheHeldLocks() {
+        Origin origin = new Origin(
+                "shop-3",
+                "web1",
+                4711,
+                "main",
+                Optional.of("order 7"),
+                List.of("stock/sku 42", "a, b", "c|d%", " e\nf "));
+
+        String text = OriginText.write(origin);
+
+        assertThat(text).isEqualTo("shop-3 | web1 | 4711 | main | order 7 | stock/sku 42, a%2C b, c%7Cd%25,  e%0Af ");
+        assertThat(OriginText.read(text)).contains(origin);
+        assertThat(OriginText.read("shop-3", "web1", 4711, OriginText.writeWork(origin)))
+                .isEqualTo(origin);
+    }
+
+    @Test
+    void hasNoNoteWhereNoneWasGiven() {
+        Origin holding = new Origin("shop-3", "web1", 4711, "main", Optional.empty(), List.of("a"));
+        Origin plain = new Origin("shop-3", "web1", 4711, "ma | in");
+
+        assertThat(OriginText.read(OriginText.write(holding))).contains(holding);
+        assertThat(OriginText.read("shop-3", "web1", 4711, OriginText.writeWork(plain)))
+                .isEqualTo(new Origin("shop-3", "web1", 4711, "ma / in"));
+    }
+
+    @Test
+    void leavesOutHeldLocksThatDoNotFit() {
+        String long300 = "x".repeat(300);
+        Origin origin = new Origin(
+                "c".repeat(999),
+                "h".repeat(999),
+                Long.MIN_VALUE,
+                "t".repeat(999),
+                Optional.of("ä".repeat(32)),
+                List.of("first", long300, "日".repeat(50), "y".repeat(100), "last"));
+
+        String text = OriginText.write(origin);
+
+        assertThat(OriginText.read(text).orElseThrow().holds()).containsExactly("first", "日".repeat(50), "last");
+        assertThat(text).hasSizeLessThanOrEqualTo(900);
     }
 
     @ParameterizedTest

@@ -1,0 +1,117 @@
+package io.holdfast.internal.acquire;
+
+import io.holdfast.Waiting;
+import io.holdfast.spi.Deadline;
+import io.holdfast.spi.HintingStore;
+import io.holdfast.spi.Refusal;
+import io.holdfast.spi.TimeSource;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.time.Duration;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * When an acquisition that was not granted asks again: after a refusal at the pace of its polling, after a lost ticket, after
+ * trouble with the store; sooner if the store gives a hint. Used by the one who drives the acquisition; hints come from any thread.
+ */
+final class Retries {
+
+    private static final Logger LOG = System.getLogger(Acquisition.class.getName());
+
+    /** While the store is away it is asked this often at least, however long the ttl. */
+    private static final long LONGEST_OUTAGE_PAUSE_NANOS = Duration.ofSeconds(1).toNanos();
+
+    private final LockTerms terms;
+    private final Waiting.Poll pace;
+    private final TimeSource time;
+    private @Nullable Polling polling;
+    private int lostTickets;
+    private long endNanos;
+    private HintingStore.@Nullable Hints hints;
+    private volatile boolean hinted;
+
+    /** @param storesPace for those who do not say how often to ask */
+    Retries(LockTerms terms, Waiting.Poll storesPace, TimeSource time) {
+        this.terms = terms;
+        this.pace = terms.poll() != null ? terms.poll() : storesPace;
+        this.time = time;
+    }
+
+    /** Before the first request: what becomes free between a refusal and listening nobody would hear of. */
+    void listen(HintingStore store, Runnable wake) {
+        if (hints == null) {
+            hints = store.listen(terms.name(), terms.demand(), () -> {
+                hinted = true;
+                wake.run();
+            });
+        }
+    }
+
+    void stopListening() {
+        HintingStore.Hints listening = hints;
+        if (listening == null) {
+            return;
+        }
+        hints = null;
+        try {
+            listening.close();
+        } catch (RuntimeException | Error e) {
+            LOG.log(Level.WARNING, "Could not stop listening for lock '" + terms.name() + "'", e);
+        }
+    }
+
+    /** A request is about to be sent: earlier hints are about what was before it. */
+    void forgetHints() {
+        hinted = false;
+    }
+
+    /** Counts a refusal. Whether the options allow another try. */
+    boolean countRefusal() {
+        return polling().countRefusal();
+    }
+
+    boolean wasRefused() {
+        return polling != null;
+    }
+
+    void pauseAfter(Refusal refusal) {
+        endNanos = time.nanoTime() + polling().nextPauseNanos(longestPauseNanos(refusal));
+    }
+
+    /** The place in the queue is gone. The first time it asks again at once; a store that loses every ticket gets a rest. */
+    void pauseAfterLoss() {
+        boolean first = ++lostTickets == 1;
+        endNanos = time.nanoTime() + (first ? 0 : polling().nextPauseNanos(Long.MAX_VALUE));
+    }
+
+    void pauseForOutage() {
+        long part = terms.options().ttl().toNanos() / 30;
+        endNanos = time.nanoTime() + Math.min(part, LONGEST_OUTAGE_PAUSE_NANOS);
+    }
+
+    /** When the pause ends unless there is a hint. */
+    long endNanos() {
+        return endNanos;
+    }
+
+    boolean isPauseOver() {
+        return hinted || endNanos - time.nanoTime() <= 0;
+    }
+
+    private Polling polling() {
+        Polling known = polling;
+        if (known == null) {
+            known = new Polling(pace);
+            polling = known;
+        }
+        return known;
+    }
+
+    private long longestPauseNanos(Refusal refusal) {
+        long untilExpiry = refusal.holderTimeLeft().map(Deadline::nanosOf).orElse(Long.MAX_VALUE);
+        boolean storePaces = !terms.pollsAsUserSays();
+        return storePaces && refusal.askAgain().isPresent()
+                ? Math.min(untilExpiry, Deadline.nanosOf(refusal.askAgain().get()))
+                : untilExpiry;
+    }
+}
