@@ -44,6 +44,14 @@ public interface StoreUnderTest {
         return Optional.empty();
     }
 
+    /**
+     * Whether a waiter may hear of its grant long after the store made it. Not where the client itself asks once more when its turn may
+     * have come: then the grant counts from that request.
+     */
+    default boolean pushesGrants() {
+        return true;
+    }
+
     /** How many requests the server has received so far, if that can be counted. */
     default OptionalLong requestsReceived() {
         return OptionalLong.empty();

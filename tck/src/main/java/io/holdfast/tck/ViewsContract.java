@@ -2,6 +2,8 @@ package io.holdfast.tck;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.holdfast.Deadlock;
+import io.holdfast.Deadlocks;
 import io.holdfast.Demand;
 import io.holdfast.DistributedReadWriteLock;
 import io.holdfast.Fairness;
@@ -9,6 +11,7 @@ import io.holdfast.Holdfast;
 import io.holdfast.Lease;
 import io.holdfast.LockView;
 import io.holdfast.LockView.Holder;
+import io.holdfast.LockView.Origin;
 import io.holdfast.LockView.Waiter;
 import io.holdfast.MultiLease;
 import io.holdfast.spi.AdministeredStore;
@@ -62,6 +65,60 @@ abstract class ViewsContract extends StoreContract {
                                 .isLessThan(Duration.ofHours(1)));
             });
         }
+    }
+
+    @Test
+    void aHolderIsShownWithItsNoteAndTheLocksItsUnitOfWorkHeldHoweverLongTheTextIs() throws Exception {
+        Holdfast holding = client(tap(), builder -> builder.name("\ud83d\udd12 | ".repeat(100)));
+        String note = "\u00e4|\n".repeat(16);
+        List<Lease> leases = new ArrayList<>();
+        for (String held : List.of("plain", "a, b | c%\n\u65e5\u672c", "x".repeat(300))) {
+            leases.add(holding.lock(name(held), longLived().withNote(note)).acquire());
+        }
+        leases.add(holding.lock(name(), longLived().withNote(note)).acquire());
+
+        Origin shown = view(name()).holders().get(0).origin().orElseThrow();
+
+        assertThat(shown.client()).startsWith("\ud83d\udd12 ");
+        assertThat(shown.pid()).isEqualTo(ProcessHandle.current().pid());
+        assertThat(shown.note()).hasValueSatisfying(text -> assertThat(text).startsWith("\u00e4"));
+        assertThat(shown.holds()).startsWith(name("a, b | c%\n\u65e5\u672c"), name("plain"));
+        leases.forEach(Lease::release);
+    }
+
+    @Test
+    void aDeadlockOfTwoClientsIsFound() throws Exception {
+        assumeQueueing();
+        List<Holdfast> clients = List.of(client(), client());
+        List<Lease> held = new ArrayList<>();
+        List<CompletableFuture<Lease>> waiting = new ArrayList<>();
+        for (int i = 0; i < 2; i++) {
+            held.add(clients.get(i)
+                    .lock(name("circle/" + i), longLived().withNote("work"))
+                    .acquire());
+        }
+        assertThat(Deadlocks.find(client().locks(name("circle/")))).isEmpty();
+        for (int i = 0; i < 2; i++) {
+            waiting.add(clients.get(i)
+                    .lock(name("circle/" + (1 - i)), longLived().withNote("work"))
+                    .acquireAsync());
+            awaitWaiters(name("circle/" + (1 - i)), 1);
+        }
+
+        List<Deadlock> found = Deadlocks.find(client().locks(name("circle/")));
+
+        assertThat(found).singleElement().satisfies(deadlock -> {
+            assertThat(deadlock.locks()).containsExactlyInAnyOrder(name("circle/0"), name("circle/1"));
+            assertThat(deadlock.waits())
+                    .extracting(wait -> wait.waiter().origin().orElseThrow().client())
+                    .containsExactlyInAnyOrder(
+                            clients.get(0).name(), clients.get(1).name());
+        });
+        held.forEach(Lease::release);
+        for (CompletableFuture<Lease> future : waiting) {
+            get(future).release();
+        }
+        assertThat(Deadlocks.find(client().locks(name("circle/")))).isEmpty();
     }
 
     @Test

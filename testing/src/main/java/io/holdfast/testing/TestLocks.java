@@ -36,6 +36,8 @@ public final class TestLocks implements AutoCloseable {
     /** How long the threads of a client may take, in real time, to do what is due. */
     private static final Duration LONGEST_SETTLING = Duration.ofSeconds(10);
 
+    private static final Duration LOSSES_TOLD = Duration.ofSeconds(1);
+
     /** How long, in real time, a renewal that is due may take; after that the lease is taken for one that is not renewed. */
     private static final Duration LONGEST_RENEWAL = Duration.ofSeconds(1);
 
@@ -180,6 +182,8 @@ public final class TestLocks implements AutoCloseable {
      */
     @Override
     public void close() {
+        // Of a loss that has just happened it is told on another thread.
+        within(LOSSES_TOLD, () -> openLeases.open().isEmpty());
         List<String> open = openLeases.open();
         closeUnchecked();
         if (!open.isEmpty()) {
