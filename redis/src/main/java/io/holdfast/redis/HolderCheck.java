@@ -6,8 +6,8 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /**
- * When a waiting ticket asks whether its holder is still there: at the holder's deadline, as the server last told it. Attached
- * to the ticket. Thread-safe.
+ * When a waiting ticket asks whether the holder, and those ahead of it in the queue, are still there: at the earliest moment at which
+ * one of them may be gone, as the server last told it. Attached to the ticket. Thread-safe.
  *
  * <p>Answers may overtake each other and messages: a newer answer moves the time either way; what may be older than something
  * we know only makes it earlier.
@@ -19,10 +19,11 @@ final class HolderCheck {
     private final StoreContext context;
     private final Runnable check;
     private boolean cancelled;
+    private boolean leftOut;
     private @Nullable Planned planned;
     private @Nullable Long knownSinceNanos;
 
-    /** @param check runs in the background */
+    /** @param check returns at once */
     HolderCheck(StoreContext context, Runnable check) {
         this.context = context;
         this.check = check;
@@ -51,6 +52,23 @@ final class HolderCheck {
         }
     }
 
+    /** A check was not made because an older ticket of this client makes them. */
+    synchronized void leaveOut() {
+        leftOut = true;
+    }
+
+    /** That older ticket has left. */
+    void makeUpForLeftOut() {
+        boolean isDue;
+        synchronized (this) {
+            isDue = leftOut && !cancelled;
+            leftOut = false;
+        }
+        if (isDue) {
+            check.run();
+        }
+    }
+
     /** For good: the ticket waits no longer. */
     synchronized void cancel() {
         cancelled = true;
@@ -64,9 +82,8 @@ final class HolderCheck {
     private void plan(long atNanos) {
         if (!cancelled) {
             clear();
-            StoreContext.Alarm alarm =
-                    context.timer().at(atNanos, () -> context.background().execute(() -> goOff(atNanos)));
-            planned = new Planned(atNanos, alarm);
+            leftOut = false;
+            planned = new Planned(atNanos, context.timer().at(atNanos, () -> goOff(atNanos)));
         }
     }
 

@@ -8,7 +8,7 @@ import io.holdfast.redis.script.Script;
 import io.holdfast.redis.script.ScriptCall;
 import io.holdfast.redis.script.ScriptCalls;
 import io.holdfast.redis.script.ScriptReply;
-import io.holdfast.redis.script.ViewReply;
+import io.holdfast.redis.script.ViewPages;
 import io.holdfast.redis.server.Failures;
 import io.holdfast.redis.server.Node;
 import io.holdfast.redis.server.Replies;
@@ -141,16 +141,28 @@ final class KeyWalk {
         List<String> now = left.subList(0, Math.min(limit, left.size()));
         List<LockKeys> locks =
                 now.stream().flatMap(key -> lockOf(at.stage, key).stream()).toList();
-        call(Script.VIEW, locks, deadline, (keys, reply) -> {
-            LockView view = ViewReply.read(keys.name(), reply.value());
+        String[] firstPart = new ViewPages("").next();
+        Reader reader = (keys, reply) -> {
+            LockView view = view(keys, reply, deadline);
             if (at.stage.shows(view)) {
                 found.put(view.name(), view);
             }
-        });
+        };
+        call(Script.VIEW, locks, deadline, reader, firstPart);
         if (now.size() < left.size()) {
             return Optional.of(new Position(at.stage, at.server, at.cursor, now.get(now.size() - 1)));
         }
         return next(at, scanned.cursor, servers);
+    }
+
+    private LockView view(LockKeys keys, ScriptReply firstReply, Deadline deadline) {
+        ViewPages pages = new ViewPages(keys.name());
+        boolean isMore = pages.add(firstReply.value());
+        while (isMore) {
+            isMore = pages.add(calls.run(calls.call(Script.VIEW, keys, pages.next()), deadline)
+                    .value());
+        }
+        return pages.view();
     }
 
     private Optional<LockKeys> lockOf(Stage stage, String key) {
@@ -218,13 +230,11 @@ final class KeyWalk {
     }
 
     private void call(Script script, List<LockKeys> locks, Deadline deadline, Reader reader, String... arguments) {
-        List<ScriptCalls.Outcome> outcomes = calls.runAll(
-                locks.stream()
-                        .map(keys -> ScriptCall.of(script, keys, arguments))
-                        .toList(),
-                deadline);
-        for (int i = 0; i < locks.size(); i++) {
-            reader.read(locks.get(i), outcomes.get(i).replyOrThrow());
+        List<ScriptCall> scripts =
+                locks.stream().map(keys -> calls.call(script, keys, arguments)).toList();
+        if (!scripts.isEmpty()) {
+            calls.runAll(
+                    scripts, deadline, (number, outcome) -> reader.read(locks.get(number), outcome.replyOrThrow()));
         }
     }
 

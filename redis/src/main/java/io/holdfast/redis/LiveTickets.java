@@ -2,10 +2,13 @@ package io.holdfast.redis;
 
 import io.holdfast.spi.OwnerId;
 import io.holdfast.spi.Ticket;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.NavigableMap;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentSkipListMap;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -18,12 +21,17 @@ final class LiveTickets {
     private static final int SWEEP_EVERY = 512;
 
     private final Map<OwnerId, Ticket> live = new ConcurrentHashMap<>();
+    /** Those that wait, by lock, the oldest first. */
+    private final Map<String, NavigableMap<Long, Ticket>> waiting = new ConcurrentHashMap<>();
+
     private final AtomicInteger added = new AtomicInteger();
 
     void add(Ticket ticket) {
         live.put(ticket.owner(), ticket);
         if (added.incrementAndGet() % SWEEP_EVERY == 0) {
-            live.values().removeIf(known -> known.state() == Ticket.State.ENDED);
+            live.values().stream()
+                    .filter(known -> known.state() == Ticket.State.ENDED)
+                    .forEach(this::forget);
         }
     }
 
@@ -31,14 +39,63 @@ final class LiveTickets {
         return Optional.ofNullable(live.get(owner));
     }
 
-    /** Those the server has confirmed to be in its queue. */
+    /** Those the server has confirmed to be in its queue, the oldest first. */
     List<Ticket> queued() {
-        return live.values().stream().filter(Ticket::isQueued).toList();
+        return live.values().stream()
+                .filter(Ticket::isQueued)
+                .sorted(Comparator.comparing(ticket -> ticket.owner().number()))
+                .toList();
+    }
+
+    List<Ticket> held() {
+        return live.values().stream()
+                .filter(ticket -> ticket.state() == Ticket.State.HELD)
+                .toList();
+    }
+
+    /** The server has put it into its queue. */
+    void waits(Ticket ticket) {
+        waiting.compute(ticket.name(), (name, known) -> {
+            NavigableMap<Long, Ticket> tickets = known != null ? known : new ConcurrentSkipListMap<>();
+            tickets.put(ticket.owner().number(), ticket);
+            return tickets;
+        });
+        if (ticket.state() != Ticket.State.WAITING) {
+            waitsNoLonger(ticket);
+        }
+    }
+
+    /** Whether no older ticket of this client waits for the same lock. */
+    boolean isOldestWaiting(Ticket ticket) {
+        return oldestWaiting(ticket.name()).map(oldest -> oldest == ticket).orElse(true);
+    }
+
+    /** Without those whose deadline ended them, of which nobody told the store: they check nothing any more. */
+    private Optional<Ticket> oldestWaiting(String name) {
+        NavigableMap<Long, Ticket> tickets = waiting.get(name);
+        return tickets == null
+                ? Optional.empty()
+                : tickets.values().stream()
+                        .filter(ticket -> ticket.state() == Ticket.State.WAITING)
+                        .findFirst();
+    }
+
+    /** It is held now, or has ended. Another ticket of this client may have to look after the holder from now on. */
+    void waitsNoLonger(Ticket ticket) {
+        Optional<HolderCheck> check = HolderCheck.of(ticket);
+        if (check.isPresent()) {
+            check.get().cancel();
+            waiting.computeIfPresent(ticket.name(), (name, tickets) -> {
+                tickets.remove(ticket.owner().number(), ticket);
+                return tickets.isEmpty() ? null : tickets;
+            });
+            oldestWaiting(ticket.name()).flatMap(HolderCheck::of).ifPresent(HolderCheck::makeUpForLeftOut);
+        }
     }
 
     /** A grant announced to this ticket from now on is given back at once. */
     void forget(Ticket ticket) {
         live.remove(ticket.owner(), ticket);
-        HolderCheck.of(ticket).ifPresent(HolderCheck::cancel);
+        waitsNoLonger(ticket);
     }
 }

@@ -26,6 +26,7 @@ import redis.clients.jedis.HostAndPort;
  * @param timeout the longest a single request may take, whatever the caller's deadline
  * @param connections how many connections callers share per server
  * @param replicas how many replicas must have a grant before it counts
+ * @param counterLife how long a fencing counter is kept after its last use
  */
 record RedisConfig(
         Shape shape,
@@ -41,7 +42,8 @@ record RedisConfig(
         String prefix,
         Duration timeout,
         int connections,
-        int replicas) {
+        int replicas,
+        Duration counterLife) {
 
     /** How servers stand together. */
     enum Shape {
@@ -55,11 +57,14 @@ record RedisConfig(
     static final String DEFAULT_PREFIX = "holdfast:";
     static final Duration DEFAULT_TIMEOUT = Duration.ofSeconds(5);
     static final int DEFAULT_CONNECTIONS = 64;
+    static final Duration DEFAULT_COUNTER_LIFE = Duration.ofDays(7);
+    /** Without its counter a token is the clock, which may be set back a little. */
+    private static final Duration SHORTEST_COUNTER_LIFE = Duration.ofMinutes(1);
 
     private static final int PORT = 6379;
     private static final int SENTINEL_PORT = 26379;
     private static final Set<String> COMMON =
-            Set.of("prefix", "timeout", "connections", "replicas", "tls-ca", "tls-cert", "tls-key");
+            Set.of("prefix", "timeout", "connections", "replicas", "counter-life", "tls-ca", "tls-cert", "tls-key");
 
     static RedisConfig of(StoreUri uri) {
         Shape shape = shapeOf(uri.scheme());
@@ -90,7 +95,8 @@ record RedisConfig(
                 prefix(uri),
                 timeout(uri),
                 atLeast(1, uri, "connections", DEFAULT_CONNECTIONS),
-                atLeast(0, uri, "replicas", 0));
+                atLeast(0, uri, "replicas", 0),
+                counterLife(uri));
     }
 
     /** For a client the user already has, who knows all but the prefix. */
@@ -109,7 +115,8 @@ record RedisConfig(
                 requirePrefix(prefix, "redis"),
                 DEFAULT_TIMEOUT,
                 DEFAULT_CONNECTIONS,
-                0);
+                0,
+                DEFAULT_COUNTER_LIFE);
     }
 
     /** One server of several that know nothing of each other, for a quorum. */
@@ -129,7 +136,8 @@ record RedisConfig(
                         prefix,
                         timeout,
                         connections,
-                        replicas))
+                        replicas,
+                        counterLife))
                 .toList();
     }
 
@@ -208,8 +216,9 @@ record RedisConfig(
     }
 
     private static String requirePrefix(String prefix, String where) {
-        if (prefix.indexOf('{') >= 0 || prefix.indexOf('}') >= 0 || prefix.indexOf(' ') >= 0) {
-            throw new IllegalArgumentException("the prefix in " + where + " must not contain braces or spaces");
+        if (prefix.chars().anyMatch(c -> c == '{' || c == '}' || c <= ' ' || c == 0x7f)) {
+            throw new IllegalArgumentException(
+                    "the prefix in " + where + " must not contain braces, spaces or control characters");
         }
         return prefix;
     }
@@ -220,6 +229,14 @@ record RedisConfig(
             throw new IllegalArgumentException("the timeout in " + uri + " must be positive");
         }
         return timeout;
+    }
+
+    private static Duration counterLife(StoreUri uri) {
+        Duration life = uri.duration("counter-life").orElse(DEFAULT_COUNTER_LIFE);
+        if (life.compareTo(SHORTEST_COUNTER_LIFE) < 0) {
+            throw new IllegalArgumentException("parameter 'counter-life' in " + uri + " must be at least a minute");
+        }
+        return life;
     }
 
     private static int atLeast(int least, StoreUri uri, String parameter, int standard) {

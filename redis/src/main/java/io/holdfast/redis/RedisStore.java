@@ -11,14 +11,14 @@ import io.holdfast.redis.channel.Message;
 import io.holdfast.redis.script.LockKeys;
 import io.holdfast.redis.script.Micros;
 import io.holdfast.redis.script.Script;
-import io.holdfast.redis.script.ScriptCall;
 import io.holdfast.redis.script.ScriptCalls;
 import io.holdfast.redis.script.ScriptReply;
 import io.holdfast.redis.script.TicketAnswer;
 import io.holdfast.redis.script.TicketAnswer.Kind;
-import io.holdfast.redis.script.ViewReply;
+import io.holdfast.redis.script.ViewPages;
 import io.holdfast.redis.server.FailoverPause;
 import io.holdfast.redis.server.Failures;
+import io.holdfast.redis.server.Node;
 import io.holdfast.redis.server.ServerCommands;
 import io.holdfast.redis.server.Topology;
 import io.holdfast.spi.AdministeredStore;
@@ -34,9 +34,10 @@ import io.holdfast.spi.Withdrawal;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.stream.Stream;
 import redis.clients.jedis.exceptions.JedisException;
 
-/** Keeps a lock in one hash and its queue in one sorted set; every transition is one script. */
+/** Keeps a lock in one key and its queue in a few more; every transition is one script. */
 final class RedisStore implements DowngradingStore, TokenRaisingStore, AdministeredStore {
 
     /*
@@ -58,16 +59,20 @@ final class RedisStore implements DowngradingStore, TokenRaisingStore, Administe
      * P3. Late release: scripts compare the owner, and an owner is one acquisition. A renewal after expiry finds no holder
      *   ("gone"), even if nobody took the lock meanwhile.
      *
-     * P4. Nobody polls. A dead holder is noticed by the first in the queue at the holder's deadline, which answers to enqueues
-     *   and heartbeats carry. Holder and first in the queue may die together (one process), so the next few stand in, each a
-     *   tenth of a second later. The dead are not counted among the few: eight of them in front would leave nobody to watch.
-     *   With a live holder these alarms do not go off: the next heartbeat (every third of a ttl) moves them before. Where a
-     *   waiter's ttl is much longer than the holder's, that heartbeat comes too late, so the script that lets a new holder in
-     *   tells those few by a message.
-     *   A dead waiter: its subscription is gone, so it is passed over at once. If it is half-open or stopped, its subscription
-     *   still counts, it becomes holder with what is left of its ticket, and expires with that.
-     *   A live waiter whose subscription just broke is passed over too, but keeps its place; its next heartbeat, or the check
-     *   after it subscribed again, takes the lock if it is free.
+     * P4. Nobody polls. Who waits is told the earliest moment at which the holder, or one ahead of it in the queue, may be gone, and
+     *   looks then. Heartbeats only move on, and a ticket that becomes holder keeps the expiry it had, so whoever gets the lock later
+     *   lives at least until then: nobody has to be told of a new holder, however short its ttl. The first looks at once, each of
+     *   the next few a tenth of a second later, the others within 0.7 s: they may have died together, being of one process. Of one
+     *   client only the oldest ticket of a lock asks. With equal ttls these alarms do not go off while all live: the next heartbeat
+     *   (every third of a ttl) moves them before. Only a lock that lingers may be free sooner than it was said; the first few are
+     *   told.
+     *   A dead waiter: its subscription is gone, so it is moved aside when it is first. If it is half-open or stopped, its
+     *   subscription still counts, it becomes holder with what is left of its ticket, and expires with that.
+     *   A live waiter whose subscription just broke is moved aside too, but keeps its number; its next heartbeat, or the check
+     *   after it subscribed again, puts it back, and takes the lock if it is free.
+     *
+     * P5. Forced: told by a message, so holders listen too, soon after a grant that lasts. What the message missed, a check after the
+     *   subscription finds, or the next renewal; the script leaves a note, so that the reason is right.
      *
      * P6. Queued first, subscribed then: a release in between reached nobody, and the first wait of a client was passed over. So
      *   who does not listen asks without queueing, since a free lock needs no subscription; refused, it subscribes, and takes
@@ -97,6 +102,7 @@ final class RedisStore implements DowngradingStore, TokenRaisingStore, Administe
     private static final System.Logger LOG = System.getLogger(RedisStore.class.getName());
 
     private static final Duration POLL = Duration.ofMillis(50);
+    private static final int FORCED_PER_SCRIPT = 100;
 
     private final RedisConfig config;
     private final StoreContext context;
@@ -106,6 +112,7 @@ final class RedisStore implements DowngradingStore, TokenRaisingStore, Administe
     private final ClientChannels channels;
     private final LiveTickets tickets = new LiveTickets();
     private final Renewals renewals;
+    private final HolderSubscription holderSubscription;
     private final KeyWalk keyWalk;
     private final EvictionWarning evictionWarning;
 
@@ -114,10 +121,18 @@ final class RedisStore implements DowngradingStore, TokenRaisingStore, Administe
         this.context = context;
         this.topology = topology;
         FailoverPause failover = new FailoverPause(topology, context.time());
-        this.calls = new ScriptCalls(topology, failover, context, config.timeout(), config.replicas());
+        this.calls = new ScriptCalls(
+                topology,
+                failover,
+                context,
+                config.timeout(),
+                config.replicas(),
+                config.counterLife(),
+                this::reconnectSubscriber);
         this.commands = new ServerCommands(topology, failover, config.timeout());
         this.channels = new ClientChannels(config.prefix(), context, topology, this::checkServer, this::receive);
         this.renewals = new Renewals(config, context, topology, calls, channels, tickets);
+        this.holderSubscription = new HolderSubscription(context, this::listenForHolders);
         this.keyWalk = new KeyWalk(config.prefix(), topology, calls, commands);
         this.evictionWarning = new EvictionWarning(context, topology, commands, config.timeout());
     }
@@ -136,7 +151,7 @@ final class RedisStore implements DowngradingStore, TokenRaisingStore, Administe
     public Optional<Refusal> request(Ticket ticket, Mode mode, Deadline deadline) {
         LockKeys keys = keys(ticket.name());
         if (mode == Mode.QUEUE) {
-            ticket.attach(new HolderCheck(context, () -> check(ticket)));
+            ticket.attach(new HolderCheck(context, () -> renewals.checkSoon(ticket)));
         }
         tickets.add(ticket);
         try {
@@ -153,13 +168,18 @@ final class RedisStore implements DowngradingStore, TokenRaisingStore, Administe
     }
 
     private Optional<Refusal> attempt(Ticket ticket, LockKeys keys, Deadline deadline) {
-        ScriptReply reply = send(Script.ATTEMPT, keys, deadline, Script.demand(ticket, channels.nameForScripts()));
-        TicketAnswer answer = reply.ticket();
-        if (answer.kind() == Kind.HELD) {
-            grant(ticket, answer, reply);
-            return Optional.empty();
+        String[] demand = Script.demand(ticket, channels.nameForScripts());
+        while (true) {
+            ScriptReply reply = send(Script.ATTEMPT, keys, deadline, demand);
+            TicketAnswer answer = reply.ticket();
+            if (answer.kind() == Kind.HELD) {
+                grant(ticket, answer, reply);
+                return Optional.empty();
+            }
+            if (answer.kind() != Kind.AGAIN || deadline.hasPassed()) {
+                return Optional.of(new Refusal(answer.time(), "held or waited for by somebody else"));
+            }
         }
-        return Optional.of(new Refusal(answer.time(), "held or waited for by somebody else"));
     }
 
     private Optional<Refusal> queue(Ticket ticket, LockKeys keys, Deadline deadline) {
@@ -200,11 +220,12 @@ final class RedisStore implements DowngradingStore, TokenRaisingStore, Administe
             return;
         }
         ticket.waiting(ticket.ttl(), reply.baseNanos());
+        tickets.waits(ticket);
         renewals.watchHolder(ticket, answer, reply);
         channels.listen(topology.serverOf(keys.slot()));
         if (subscriptions != channels.subscriptions(server) || !server.equals(topology.serverOf(keys.slot()))) {
             // A subscription came up and was checked without us, or the lock has moved, and with it its channel.
-            context.background().execute(() -> check(ticket));
+            renewals.checkSoon(ticket);
         }
     }
 
@@ -215,6 +236,7 @@ final class RedisStore implements DowngradingStore, TokenRaisingStore, Administe
                     "only " + reply.replicas() + " of " + config.replicas() + " replicas confirmed it in time");
         }
         ticket.granted(answer.token(), ticket.ttl(), reply.baseNanos());
+        holderSubscription.granted();
     }
 
     @Override
@@ -227,20 +249,26 @@ final class RedisStore implements DowngradingStore, TokenRaisingStore, Administe
         renewals.extend(ticket, ttl, deadline);
     }
 
-    private void check(Ticket ticket) {
-        if (ticket.isQueued()) {
-            renewals.check(List.of(ticket));
-        }
-    }
-
     /** A subscription is there, again or at last: whatever was announced before went unheard. */
     private void checkServer(String server) {
-        List<Ticket> unheard = tickets.queued().stream()
+        List<Ticket> unheard = Stream.concat(tickets.held().stream(), tickets.queued().stream())
                 .filter(ticket -> server(ticket.name()).equals(server))
                 .toList();
         if (!unheard.isEmpty()) {
             context.background().execute(() -> renewals.check(unheard));
         }
+    }
+
+    /** Listens where something is held. Returns whether that is everywhere: there is only one server. */
+    private boolean listenForHolders() {
+        List<Ticket> held = tickets.held();
+        held.stream().map(ticket -> server(ticket.name())).distinct().forEach(channels::listen);
+        return !held.isEmpty() && topology.spansSlots();
+    }
+
+    /** What that address leads to now may be another server, where nobody would hear us. */
+    private void reconnectSubscriber(Node node) {
+        channels.reconnect(node);
     }
 
     private void receive(Message message) {
@@ -265,7 +293,7 @@ final class RedisStore implements DowngradingStore, TokenRaisingStore, Administe
             context.background().execute(() -> renewals.confirm(ticket));
         } else {
             ticket.granted(token);
-            HolderCheck.of(ticket).ifPresent(HolderCheck::cancel);
+            tickets.waitsNoLonger(ticket);
         }
     }
 
@@ -274,7 +302,7 @@ final class RedisStore implements DowngradingStore, TokenRaisingStore, Administe
         LockKeys keys = LockKeys.ofLockKey(config.prefix(), grant.key());
         Deadline deadline = Deadline.after(context.time(), config.timeout());
         try {
-            send(Script.WITHDRAW, keys, deadline, grant.owner().toString());
+            withdraw(keys, grant.scriptOwner(), deadline);
         } catch (LockException e) {
             // Nobody renews it, so it expires.
             LOG.log(System.Logger.Level.DEBUG, "an unwanted grant is left to expire", e);
@@ -284,13 +312,15 @@ final class RedisStore implements DowngradingStore, TokenRaisingStore, Administe
     @Override
     public ReleaseAnswer release(Ticket ticket, Duration linger, Deadline deadline) {
         tickets.forget(ticket);
+        LockKeys keys = keys(ticket.name());
         ScriptReply reply = send(
                 Script.RELEASE,
-                keys(ticket.name()),
+                keys,
                 deadline,
-                ticket.owner().toString(),
+                Script.owner(ticket),
                 Micros.text(linger.isNegative() ? Duration.ZERO : linger));
-        if (reply.number() == 1) {
+        advanceIfAgain(reply.again(), keys);
+        if (reply.found()) {
             return ReleaseAnswer.RELEASED;
         }
         if (reply.repeated()) {
@@ -303,19 +333,39 @@ final class RedisStore implements DowngradingStore, TokenRaisingStore, Administe
     @Override
     public Withdrawal withdraw(Ticket ticket, Deadline deadline) {
         tickets.forget(ticket);
-        ScriptReply reply = send(
-                Script.WITHDRAW, keys(ticket.name()), deadline, ticket.owner().toString());
-        return reply.number() == 1 ? Withdrawal.REMOVED : Withdrawal.NOT_FOUND;
+        return withdraw(keys(ticket.name()), Script.owner(ticket), deadline);
+    }
+
+    private Withdrawal withdraw(LockKeys keys, String owner, Deadline deadline) {
+        ScriptReply reply = send(Script.WITHDRAW, keys, deadline, owner);
+        advanceIfAgain(reply.again(), keys);
+        return reply.found() ? Withdrawal.REMOVED : Withdrawal.NOT_FOUND;
+    }
+
+    /** A script that lets others in does so for a hundred at most; if this client dies now, their own checks go on with it. */
+    private void advanceIfAgain(boolean again, LockKeys keys) {
+        if (again) {
+            context.background().execute(() -> advance(keys));
+        }
+    }
+
+    private void advance(LockKeys keys) {
+        Deadline deadline = Deadline.after(context.time(), config.timeout());
+        try {
+            while (send(Script.ADVANCE, keys, deadline).again()) {
+                LOG.log(System.Logger.Level.TRACE, "more of {0} wait to be let in", keys.name());
+            }
+        } catch (LockException e) {
+            LOG.log(System.Logger.Level.DEBUG, "those waiting for " + keys.name() + " go on by themselves", e);
+        }
     }
 
     @Override
     public void downgrade(Ticket exclusive, Deadline deadline) {
-        ScriptReply reply = send(
-                Script.DOWNGRADE,
-                keys(exclusive.name()),
-                deadline,
-                exclusive.owner().toString());
-        if (reply.number() == 1) {
+        LockKeys keys = keys(exclusive.name());
+        ScriptReply reply = send(Script.DOWNGRADE, keys, deadline, Script.owner(exclusive));
+        advanceIfAgain(reply.again(), keys);
+        if (reply.found()) {
             exclusive.downgraded();
         } else {
             tickets.forget(exclusive);
@@ -330,7 +380,15 @@ final class RedisStore implements DowngradingStore, TokenRaisingStore, Administe
 
     @Override
     public int forceRelease(String name, Deadline deadline) {
-        return (int) send(Script.FORCE, keys(name), deadline).number();
+        LockKeys keys = keys(name);
+        int lost = 0;
+        for (List<String> some : ScriptCalls.chunks(pages(keys, deadline).holders(), FORCED_PER_SCRIPT)) {
+            List<?> reply = (List<?>) send(Script.FORCE, keys, deadline, some.toArray(String[]::new))
+                    .value();
+            lost += ((Long) reply.get(0)).intValue();
+            advanceIfAgain((Long) reply.get(1) > 0, keys);
+        }
+        return lost;
     }
 
     @Override
@@ -340,7 +398,16 @@ final class RedisStore implements DowngradingStore, TokenRaisingStore, Administe
 
     @Override
     public LockView view(String name, Deadline deadline) {
-        return ViewReply.read(name, send(Script.VIEW, keys(name), deadline).value());
+        return pages(keys(name), deadline).view();
+    }
+
+    private ViewPages pages(LockKeys keys, Deadline deadline) {
+        ViewPages pages = new ViewPages(keys.name());
+        boolean isMore = true;
+        while (isMore) {
+            isMore = pages.add(send(Script.VIEW, keys, deadline, pages.next()).value());
+        }
+        return pages;
     }
 
     @Override
@@ -364,7 +431,7 @@ final class RedisStore implements DowngradingStore, TokenRaisingStore, Administe
     }
 
     private ScriptReply send(Script script, LockKeys keys, Deadline deadline, String... arguments) {
-        ScriptReply reply = calls.run(ScriptCall.of(script, keys, arguments), deadline);
+        ScriptReply reply = calls.run(calls.call(script, keys, arguments), deadline);
         evictionWarning.lookOnce();
         return reply;
     }

@@ -24,6 +24,7 @@ import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.JedisClientConfig;
 import redis.clients.jedis.RedisClient;
+import redis.clients.jedis.RedisProtocol;
 
 /**
  * Locks in Redis: {@code redis://}, {@code rediss://}, {@code redis-sentinel://}, {@code redis-cluster://}, and
@@ -105,9 +106,9 @@ public final class RedisStores implements StoreProvider {
     }
 
     private static DefaultJedisClientConfig.Builder clientConfig(StoreContext context) {
+        // Not by resp2(), which Jedis 7 does not have: Spring Boot gives that to its applications.
         return DefaultJedisClientConfig.builder()
-                .resp2()
-                .autoNegotiateProtocol(false)
+                .protocol(RedisProtocol.RESP2)
                 .clientName(clientName(context.clientName()))
                 .clientSetInfoConfig(ClientSetInfoConfig.DISABLED);
     }

@@ -6,13 +6,12 @@ import io.holdfast.StoreUnavailableException;
 import io.holdfast.UnknownOutcomeException;
 import io.holdfast.redis.channel.ClientChannels;
 import io.holdfast.redis.script.LockKeys;
-import io.holdfast.redis.script.Micros;
-import io.holdfast.redis.script.Script;
 import io.holdfast.redis.script.ScriptCall;
 import io.holdfast.redis.script.ScriptCalls;
 import io.holdfast.redis.script.ScriptCalls.Outcome;
 import io.holdfast.redis.script.ScriptReply;
 import io.holdfast.redis.script.TicketAnswer;
+import io.holdfast.redis.script.TicketCalls;
 import io.holdfast.redis.server.Topology;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.StoreContext;
@@ -21,28 +20,36 @@ import io.holdfast.spi.Tokens;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.LinkedHashSet;
 import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BiConsumer;
+import java.util.function.BiFunction;
 import java.util.function.Function;
 import java.util.stream.Collectors;
-import org.jspecify.annotations.Nullable;
 
 /** Keeps tickets at the server, many with one script, and tells each what the server says of it. Thread-safe. */
 final class Renewals {
 
-    /** A script that renews this many locks keeps the server from others for about a millisecond. */
+    /** A script that keeps this many tickets keeps the server from others for about a millisecond. */
     private static final int TICKETS_PER_SCRIPT = 250;
     /** So that a check does not come a hair before the expiry it is for. */
     private static final Duration CHECK_SLACK = Duration.ofMillis(5);
 
     private static final Duration CHECK_AGAIN = Duration.ofMillis(200);
+    /** A holder that is gone is told soon, even if the server does not say why. */
+    private static final Duration ASK_WHY = Duration.ofMillis(500);
 
     private final RedisConfig config;
     private final StoreContext context;
     private final Topology topology;
     private final ScriptCalls calls;
+    private final TicketCalls ticketCalls;
     private final ClientChannels channels;
     private final LiveTickets tickets;
+    private final Map<String, DueChecks> dueChecks = new ConcurrentHashMap<>();
 
     Renewals(
             RedisConfig config,
@@ -55,33 +62,35 @@ final class Renewals {
         this.context = context;
         this.topology = topology;
         this.calls = calls;
+        this.ticketCalls = new TicketCalls(config.prefix(), channels.nameForScripts(), config.counterLife());
         this.channels = channels;
         this.tickets = tickets;
     }
 
     /** For their ttl from now on. */
     void renew(List<Ticket> all, Deadline deadline) {
-        renew(all, Ticket::ttl, deadline, Ticket::failing);
+        new Round(Ticket::ttl, deadline, Ticket::failing).keep(all);
     }
 
     void extend(Ticket ticket, Duration ttl, Deadline deadline) {
-        renew(List.of(ticket), any -> ttl, deadline, (failed, cause) -> {
+        Round round = new Round(any -> ttl, deadline, (failed, cause) -> {
             throw cause;
         });
+        round.keep(List.of(ticket));
     }
 
     /**
-     * Asks what became of queued tickets, and takes the lock for one that is next. Keeps none of them: whether a ticket lives on
+     * Asks what became of tickets, and takes the lock for one that is next. Keeps none of them: whether a ticket lives on
      * is for the engine to say, and a store that kept tickets by itself would keep those of a client that has given them up.
      */
-    void check(List<Ticket> queued) {
-        renew(queued, any -> Duration.ZERO, Deadline.after(context.time(), config.timeout()), this::checkAgain);
+    void check(List<Ticket> some) {
+        new Round(any -> Duration.ZERO, Deadline.after(context.time(), config.timeout()), this::checkAgain).keep(some);
     }
 
     /** Takes a grant the server has announced once the replicas have it too: renewed and waited for on one connection. */
     void confirm(Ticket announced) {
-        Deadline deadline = Deadline.after(context.time(), config.timeout());
-        renew(List.of(announced), Ticket::ttl, deadline, this::checkAgain);
+        new Round(Ticket::ttl, Deadline.after(context.time(), config.timeout()), this::checkAgain)
+                .keep(List.of(announced));
     }
 
     private void checkAgain(Ticket ticket, LockException cause) {
@@ -95,7 +104,35 @@ final class Renewals {
         HolderCheck.of(ticket).ifPresent(check -> check.planAsTold(nowNanos, atNanos));
     }
 
-    /** Plans the check of a ticket that is to watch the holder: the first few in the queue who live. */
+    /** Checks a queued ticket in the background, together with others that are due. */
+    void checkSoon(Ticket ticket) {
+        String server = topology.serverOf(keys(ticket).slot());
+        dueChecks
+                .computeIfAbsent(server, any -> new DueChecks(context.background(), this::checkDue))
+                .add(ticket);
+    }
+
+    /** One ticket of a lock is enough: the script lets in whoever is next. */
+    private void checkDue(List<Ticket> due) {
+        List<Ticket> oldest = new ArrayList<>();
+        for (Ticket ticket : due) {
+            if (!ticket.isQueued()) {
+                continue;
+            }
+            if (tickets.isOldestWaiting(ticket)) {
+                oldest.add(ticket);
+            } else {
+                HolderCheck.of(ticket).ifPresent(HolderCheck::leaveOut);
+                if (tickets.isOldestWaiting(ticket)) {
+                    // The older one left meanwhile.
+                    oldest.add(ticket);
+                }
+            }
+        }
+        check(oldest);
+    }
+
+    /** Plans when a waiting ticket looks again. */
     void watchHolder(Ticket ticket, TicketAnswer answer, ScriptReply reply) {
         answer.time().ifPresent(left -> {
             long atNanos = context.time().nanoTime() + left.plus(CHECK_SLACK).toNanos();
@@ -103,32 +140,124 @@ final class Renewals {
         });
     }
 
-    private void renew(
-            List<Ticket> all,
-            Function<Ticket, Duration> ttl,
-            Deadline deadline,
-            BiConsumer<Ticket, LockException> failing) {
-        List<List<Ticket>> batches = batches(all);
-        List<ScriptCall> scripts =
-                batches.stream().map(batch -> call(batch, ttl)).toList();
-        List<Outcome> outcomes = topology.spansSlots()
-                ? scripts.stream()
-                        .map(script -> calls.outcome(script, deadline))
-                        .toList()
-                : calls.runAll(scripts, deadline);
-        for (int i = 0; i < batches.size(); i++) {
-            List<Ticket> batch = batches.get(i);
-            for (int k = 0; k < batch.size(); k++) {
-                Ticket ticket = batch.get(k);
-                LockException failure = tell(ticket, ttl.apply(ticket), outcomes.get(i), k);
-                if (failure != null) {
-                    failing.accept(ticket, failure);
+    /** One go at keeping tickets. */
+    private final class Round {
+
+        private final Function<Ticket, Duration> ttl;
+        private final Deadline deadline;
+        private final BiConsumer<Ticket, LockException> failing;
+
+        /** Holders the server does not know, and does not say why. */
+        private final Set<Ticket> lost = new LinkedHashSet<>();
+
+        Round(Function<Ticket, Duration> ttl, Deadline deadline, BiConsumer<Ticket, LockException> failing) {
+            this.ttl = ttl;
+            this.deadline = deadline;
+            this.failing = failing;
+        }
+
+        /** Holders first: a heartbeat that comes late costs less. */
+        void keep(List<Ticket> all) {
+            Map<Boolean, List<Ticket>> byHeld =
+                    all.stream().collect(Collectors.partitioningBy(ticket -> ticket.state() == Ticket.State.HELD));
+            send(byHeld.get(true), ticketCalls::renew, deadline);
+            if (!lost.isEmpty()) {
+                askWhy();
+            }
+            send(byHeld.get(false), ticketCalls::heartbeat, deadline);
+        }
+
+        private void send(
+                List<Ticket> some,
+                BiFunction<List<Ticket>, Function<Ticket, Duration>, TicketCalls.Batch> call,
+                Deadline until) {
+            List<TicketCalls.Batch> batches =
+                    batches(some).stream().map(part -> call.apply(part, ttl)).toList();
+            if (topology.spansSlots()) {
+                batches.forEach(batch -> tell(batch, calls.outcome(batch.call(), until)));
+            } else if (!batches.isEmpty()) {
+                List<ScriptCall> scripts =
+                        batches.stream().map(TicketCalls.Batch::call).toList();
+                calls.runAll(scripts, until, (number, outcome) -> tell(batches.get(number), outcome));
+            }
+        }
+
+        private void tell(TicketCalls.Batch batch, Outcome outcome) {
+            for (int i = 0; i < batch.tickets().size(); i++) {
+                Ticket ticket = batch.tickets().get(i);
+                if (outcome instanceof Outcome.Failed failed) {
+                    failing.accept(ticket, failed.cause());
+                } else {
+                    ScriptReply reply = outcome.replyOrThrow();
+                    tell(ticket, reply, reply.ticket(i));
                 }
             }
+            channels.listen(topology.serverOf(batch.call().slot()));
+        }
+
+        private void tell(Ticket ticket, ScriptReply reply, TicketAnswer answer) {
+            switch (answer.kind()) {
+                case HELD -> tellHeld(ticket, reply, answer);
+                case WAITING -> {
+                    if (!ttl.apply(ticket).isZero()) {
+                        ticket.waiting(ttl.apply(ticket), reply.baseNanos());
+                    }
+                    watchHolder(ticket, answer, reply);
+                }
+                case FORCED -> lose(ticket, LossReason.FORCED, "an administrator released it by force");
+                case GONE -> {
+                    if (ticket.state() != Ticket.State.HELD || !lost.add(ticket)) {
+                        lose(ticket, LossReason.GONE, "the server no longer knows it");
+                    }
+                }
+                default ->
+                    failing.accept(
+                            ticket,
+                            new StoreUnavailableException(
+                                    ticket.name(), answer.detail().orElse("")));
+            }
+        }
+
+        private void tellHeld(Ticket ticket, ScriptReply reply, TicketAnswer answer) {
+            if (reply.replicas() < config.replicas()) {
+                failing.accept(
+                        ticket,
+                        new UnknownOutcomeException(
+                                ticket.name(), "only " + reply.replicas() + " replicas confirmed the renewal"));
+                return;
+            }
+            Duration given = ttl.apply(ticket);
+            if (ticket.storeToken() == Tokens.NONE && answer.detail().isPresent()) {
+                if (given.isZero()) {
+                    // The check itself extended nothing.
+                    ticket.granted(answer.token());
+                } else {
+                    ticket.granted(answer.token(), given, reply.baseNanos());
+                }
+            } else if (!given.isZero()) {
+                ticket.extended(given, reply.baseNanos());
+            }
+            tickets.waitsNoLonger(ticket);
+        }
+
+        /** By the script that knows more than the lock key. If it cannot be asked, they are lost all the same. */
+        private void askWhy() {
+            new Round(any -> Duration.ZERO, deadline, (ticket, cause) -> {}).askWhy(lost);
+            lost.forEach(ticket -> lose(ticket, LossReason.GONE, "the server no longer knows it"));
+        }
+
+        private void askWhy(Collection<Ticket> unknown) {
+            lost.addAll(unknown);
+            send(List.copyOf(unknown), ticketCalls::heartbeat, deadline.within(ASK_WHY));
         }
     }
 
-    /** What one script may renew. */
+    private void lose(Ticket ticket, LossReason reason, String detail) {
+        tickets.forget(ticket);
+        ticket.gone(reason, detail);
+    }
+
+    /** What one script may keep. */
     private List<List<Ticket>> batches(List<Ticket> all) {
         Collection<List<Ticket>> together = topology.spansSlots()
                 ? List.of(all)
@@ -138,66 +267,6 @@ final class Renewals {
         return together.stream()
                 .flatMap(some -> ScriptCalls.chunks(some, TICKETS_PER_SCRIPT).stream())
                 .toList();
-    }
-
-    private ScriptCall call(List<Ticket> batch, Function<Ticket, Duration> ttl) {
-        List<String> keys = new ArrayList<>(4 * batch.size());
-        List<String> arguments = new ArrayList<>(3 * batch.size());
-        for (Ticket ticket : batch) {
-            keys.addAll(keys(ticket).all());
-            arguments.add(ticket.owner().toString());
-            arguments.add(Micros.text(ttl.apply(ticket)));
-            arguments.add(channels.nameForScripts());
-        }
-        Ticket first = batch.get(0);
-        return new ScriptCall(Script.RENEW, keys(first).slot(), first.name(), keys, arguments);
-    }
-
-    /** Returns the failure if the server said nothing of the ticket. */
-    private @Nullable LockException tell(Ticket ticket, Duration ttl, Outcome outcome, int index) {
-        if (outcome instanceof Outcome.Failed failed) {
-            return failed.cause();
-        }
-        ScriptReply reply = outcome.replyOrThrow();
-        TicketAnswer answer = reply.ticket(index);
-        switch (answer.kind()) {
-            case HELD -> {
-                if (reply.replicas() < config.replicas()) {
-                    return new UnknownOutcomeException(
-                            ticket.name(), "only " + reply.replicas() + " replicas confirmed the renewal");
-                }
-                tellHeld(ticket, ttl, answer.token(), reply.baseNanos());
-            }
-            case WAITING -> {
-                if (!ttl.isZero()) {
-                    ticket.waiting(ttl, reply.baseNanos());
-                }
-                watchHolder(ticket, answer, reply);
-            }
-            case GONE -> {
-                tickets.forget(ticket);
-                ticket.gone(LossReason.GONE, "the server no longer knows it");
-                return null;
-            }
-            default -> {
-                return new StoreUnavailableException(
-                        ticket.name(), answer.detail().orElse(""));
-            }
-        }
-        channels.listen(topology.serverOf(keys(ticket).slot()));
-        return null;
-    }
-
-    private static void tellHeld(Ticket ticket, Duration ttl, long token, long baseNanos) {
-        if (ttl.isZero()) {
-            // The check itself extended nothing.
-            ticket.granted(token);
-        } else if (ticket.storeToken() == Tokens.NONE) {
-            ticket.granted(token, ttl, baseNanos);
-        } else {
-            ticket.extended(ttl, baseNanos);
-        }
-        HolderCheck.of(ticket).ifPresent(HolderCheck::cancel);
     }
 
     private LockKeys keys(Ticket ticket) {

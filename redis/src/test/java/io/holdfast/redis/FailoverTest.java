@@ -207,6 +207,23 @@ class FailoverTest {
     }
 
     @Test
+    void withReplicasConfirmedRefusalsAndReleasesWaitForNone() throws Exception {
+        RedisReplicaSet set = replicaSet();
+        Holdfast client = client(sentinelUri(set) + "?replicas=1");
+        Lease held = acquireEventually(client.lock("stock", TTL_20S));
+        DistributedLock lock = client(sentinelUri(set) + "?replicas=1").lock("stock", TTL_20S);
+        assertThat(lock.tryAcquire()).isEmpty();
+
+        set.replicas().get(0).pause();
+        long start = System.nanoTime();
+        assertThat(lock.tryAcquire()).isEmpty();
+        held.release();
+
+        assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(1));
+        set.replicas().get(0).resume();
+    }
+
+    @Test
     void withReplicasConfirmedAPushedGrantIsConfirmedToo() throws Exception {
         RedisReplicaSet set = replicaSet();
         // Does not wait for the replica itself.

@@ -7,22 +7,31 @@ import static io.holdfast.redis.RedisTest.name;
 import static io.holdfast.redis.TopologyConformanceTest.hosts;
 import static io.holdfast.redis.TopologyConformanceTest.minimalAcl;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.holdfast.Demand;
+import io.holdfast.StoreUnavailableException;
 import io.holdfast.redis.TestClient.TestTicket;
 import io.holdfast.redis.TestClient.Told;
 import io.holdfast.redis.server.Replies;
 import io.holdfast.servers.RedisCluster;
 import io.holdfast.servers.RedisServer;
+import io.holdfast.spi.LockStore.Mode;
+import io.holdfast.spi.ReleaseAnswer;
+import io.holdfast.spi.Ticket;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.ValueSource;
 import redis.clients.jedis.RedisClient;
 
 @DisplayName("A lock that moves to another server of the cluster while it is held and waited for")
@@ -108,6 +117,103 @@ class MovingSlotTest {
             }
             command(to, "CLUSTER", "SETSLOT", slot, "NODE", toId);
             command(from, "CLUSTER", "SETSLOT", slot, "NODE", toId);
+        }
+    }
+
+    private void markAsMigrating(RedisClient from, RedisClient to) {
+        String slot = String.valueOf(keys(name).slot());
+        command(to, "CLUSTER", "SETSLOT", slot, "IMPORTING", Replies.text(command(from, "CLUSTER", "MYID")));
+        command(from, "CLUSTER", "SETSLOT", slot, "MIGRATING", Replies.text(command(to, "CLUSTER", "MYID")));
+    }
+
+    private void markAsStable(RedisClient from, RedisClient to) {
+        String slot = String.valueOf(keys(name).slot());
+        command(from, "CLUSTER", "SETSLOT", slot, "STABLE");
+        command(to, "CLUSTER", "SETSLOT", slot, "STABLE");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"exclusive", "shared", "permits"})
+    void isRenewedWhileItsSlotIsLeftOnTheWay(String kind) {
+        Demand demand = switch (kind) {
+            case "shared" -> Demand.shared();
+            case "permits" -> Demand.permits(2, 3);
+            default -> Demand.exclusive();
+        };
+        TestTicket held = holder.grant(holder.ticket(name, demand, TestClient.TTL));
+        try (RedisClient from = RedisClient.create("127.0.0.1", before.port());
+                RedisClient to = RedisClient.create("127.0.0.1", after.port())) {
+            markAsMigrating(from, to);
+            try {
+                assertThat(holder.renew(held)).isEqualTo(Told.KEPT);
+                migrate(from, keys(name).lock());
+                assertThat(holder.renew(held)).isEqualTo(Told.KEPT);
+            } finally {
+                moveTheLock();
+            }
+            assertThat(holder.renew(held)).isEqualTo(Told.KEPT);
+            assertThat(holder.release(held)).isEqualTo(ReleaseAnswer.RELEASED);
+        }
+    }
+
+    private void migrate(RedisClient from, String key) {
+        command(from, "MIGRATE", "127.0.0.1", String.valueOf(after.port()), key, "0", "5000");
+    }
+
+    @Test
+    void ofWhichTwoServersNameEachOtherIsNotAskedForWithoutPause() {
+        String slot = String.valueOf(keys(name).slot());
+        holder.attempt(name() + "-warm");
+        try (RedisClient from = RedisClient.create("127.0.0.1", before.port());
+                RedisClient to = RedisClient.create("127.0.0.1", after.port())) {
+            String fromId = Replies.text(command(from, "CLUSTER", "MYID"));
+            command(from, "CLUSTER", "SETSLOT", slot, "NODE", Replies.text(command(to, "CLUSTER", "MYID")));
+            try {
+                long earlier = redirections(from) + redirections(to);
+
+                assertThatThrownBy(() -> holder.store.request(
+                                holder.ticket(name).ticket(), Mode.TRY, holder.within(Duration.ofSeconds(2))))
+                        .isInstanceOf(StoreUnavailableException.class);
+
+                assertThat(redirections(from) + redirections(to) - earlier).isBetween(2L, 200L);
+            } finally {
+                command(from, "CLUSTER", "SETSLOT", slot, "NODE", fromId);
+            }
+        }
+    }
+
+    private static long redirections(RedisClient at) {
+        Matcher matcher = Pattern.compile("errorstat_MOVED:count=(\\d+)").matcher(at.info("errorstats"));
+        return matcher.find() ? Long.parseLong(matcher.group(1)) : 0;
+    }
+
+    @Test
+    void doesNotDelayTheRenewalsOfOthersOnTheSameServer() {
+        List<TestTicket> here = new ArrayList<>();
+        for (int i = 0; here.size() < 20; i++) {
+            String neighbour = name + "-" + i;
+            if (cluster.primaryFor(keys(neighbour).lock()) == before) {
+                here.add(holder.grant(neighbour));
+            }
+        }
+        TestTicket held = holder.grant(name);
+        TestTicket waiting = queued(first, TestClient.TTL);
+        try (RedisClient from = RedisClient.create("127.0.0.1", before.port());
+                RedisClient to = RedisClient.create("127.0.0.1", after.port())) {
+            markAsMigrating(from, to);
+            try {
+                List<Ticket> all = new ArrayList<>(List.of(waiting.ticket(), held.ticket()));
+                here.forEach(ticket -> all.add(ticket.ticket()));
+                long start = System.nanoTime();
+
+                holder.store.renew(all, holder.within(Duration.ofSeconds(4)));
+
+                assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(2));
+                assertThat(here).allMatch(ticket -> ticket.kept.get() == 1);
+                assertThat(held.kept.get()).isEqualTo(1);
+            } finally {
+                markAsStable(from, to);
+            }
         }
     }
 

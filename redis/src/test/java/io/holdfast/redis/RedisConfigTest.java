@@ -18,8 +18,8 @@ class RedisConfigTest {
 
     @Test
     void readsEverythingFromTheUri() {
-        RedisConfig config =
-                of("rediss://me:s%40cret@redis.example:7000/3?prefix=app:&timeout=500ms&connections=9&replicas=1"
+        RedisConfig config = of(
+                "rediss://me:s%40cret@redis.example:7000/3?prefix=app:&timeout=500ms&connections=9&replicas=1&counter-life=2d"
                         + "&tls-ca=/etc/ca.pem");
 
         assertThat(config.hosts()).containsExactly(new HostAndPort("redis.example", 7000));
@@ -30,6 +30,7 @@ class RedisConfigTest {
         assertThat(config.timeout()).isEqualTo(Duration.ofMillis(500));
         assertThat(config.connections()).isEqualTo(9);
         assertThat(config.replicas()).isEqualTo(1);
+        assertThat(config.counterLife()).isEqualTo(Duration.ofDays(2));
         assertThat(config.tls()).isPresent();
         assertThat(config.store()).doesNotContain("cret");
     }
@@ -52,6 +53,9 @@ class RedisConfigTest {
                 "redis://h/-1",
                 "redis://h?colour=red",
                 "redis://h?prefix=a{b}",
+                "redis://h?prefix=a%09b",
+                "redis://h?prefix=a%20b",
+                "redis://h?counter-life=1s",
                 "redis://h?timeout=0s",
                 "redis://h?connections=0",
                 "redis://h?replicas=-1",

@@ -10,9 +10,11 @@ import io.holdfast.LossReason;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.redis.TestClient.TestTicket;
 import io.holdfast.redis.TestClient.Told;
+import io.holdfast.spi.LockStore.Mode;
 import io.holdfast.spi.LockStore.Page;
 import io.holdfast.spi.Refusal;
 import io.holdfast.spi.ReleaseAnswer;
+import io.holdfast.spi.Ticket;
 import io.holdfast.spi.Withdrawal;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -20,6 +22,8 @@ import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.TreeSet;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Nested;
@@ -76,7 +80,8 @@ class ScriptsTest extends RedisTest {
         void takesAFreeLockAndLeavesItInTheLockKey() {
             TestTicket grant = client.grant(name);
 
-            assertThat(redis.type(keys(name).lock())).isEqualTo("hash");
+            assertThat(redis.get(keys(name).lock()))
+                    .startsWith("holdfast " + grant.owner() + " 30000000 " + grant.token());
             assertThat(redis.pttl(keys(name).lock())).isBetween(20_000L, 30_001L);
             assertThat(redis.get(keys(name).counter())).isEqualTo(String.valueOf(grant.token()));
         }
@@ -268,6 +273,17 @@ class ScriptsTest extends RedisTest {
             assertThat(redis.pttl(keys(name).counter()))
                     .isBetween(1L, Duration.ofDays(8).toMillis());
         }
+
+        @Test
+        void theCounterIsLeftForAsLongAsTheAddressSays() {
+            TestClient forgetful = client(server.uri() + "?counter-life=2m");
+            for (Demand demand : List.of(Demand.exclusive(), Demand.shared())) {
+                forgetful.release(forgetful.grant(forgetful.ticket(name, demand, TestClient.TTL)));
+
+                assertThat(redis.pttl(keys(name).counter())).isBetween(60_000L, 121_000L);
+                redis.del(keys(name).counter());
+            }
+        }
     }
 
     @Nested
@@ -317,6 +333,40 @@ class ScriptsTest extends RedisTest {
         }
 
         @Test
+        void tellsHoldersBeforeThoseThatWait() {
+            List<String> told = new CopyOnWriteArrayList<>();
+            client.grant(name);
+            Ticket waiting = client.ticket(name, telling(told, "waiting"));
+            Ticket held = client.ticket(name(), telling(told, "held"));
+            client.store.request(waiting, Mode.QUEUE, client.soon());
+            client.store.request(held, Mode.TRY, client.soon());
+            told.clear();
+
+            client.store.renew(List.of(waiting, held), client.soon());
+
+            assertThat(told).containsExactly("held", "waiting");
+        }
+
+        private static Ticket.Listener telling(List<String> told, String what) {
+            return new Ticket.Listener() {
+                @Override
+                public void kept() {
+                    told.add(what);
+                }
+            };
+        }
+
+        @Test
+        void endsALockFromWhichAnotherProgramTookTheExpiry() {
+            client.grant(client.ticket(name, Demand.exclusive(), Duration.ofSeconds(2)));
+            redis.persist(keys(name).lock());
+
+            assertThat(client.attempt(name)).isPresent();
+
+            await().until(() -> client.attempt(name).isEmpty());
+        }
+
+        @Test
         void answersEachOfABatchForItself() {
             String broken = name();
             TestTicket good = client.grant(name);
@@ -324,13 +374,21 @@ class ScriptsTest extends RedisTest {
             TestTicket released = client.grant(name());
             client.release(released);
             TestTicket gone = released.repeated();
-            redis.del(keys(broken).lock());
-            redis.set(keys(broken).tickets(), "not a hash");
+            TestTicket waiting = enqueue(client.ticket(broken));
+            TestTicket waitingToo = enqueue(client.ticket(name));
+            redis.del(keys(broken).heartbeats());
+            redis.set(keys(broken).heartbeats(), "not a sorted set");
 
-            client.store.renew(List.of(good.ticket(), spoiled.ticket(), gone.ticket()), client.soon());
+            client.store.renew(
+                    Stream.of(waiting, waitingToo, good, spoiled, gone)
+                            .map(TestTicket::ticket)
+                            .toList(),
+                    client.soon());
 
             assertThat(good.kept).hasValue(1);
-            assertThat(spoiled.failures).hasValue(1);
+            assertThat(spoiled.kept).hasValue(1);
+            assertThat(waiting.failures).hasValue(1);
+            assertThat(waitingToo.kept).hasValue(2);
             assertThat(gone.isLost(LossReason.GONE)).isTrue();
         }
     }
@@ -447,6 +505,17 @@ class ScriptsTest extends RedisTest {
                     .contains(tuple(Demand.shared(), Optional.of(token)));
             pushed(reader);
             assertThat(client.release(writer)).isEqualTo(ReleaseAnswer.RELEASED);
+        }
+
+        @Test
+        void downgradeKeepsALockFromWhichAnotherProgramTookTheExpiry() {
+            TestTicket writer = client.grant(name);
+            redis.persist(keys(name).lock());
+
+            client.store.downgrade(writer.ticket(), client.soon());
+
+            assertThat(client.attempt(name)).isPresent();
+            assertThat(client.renew(writer)).isEqualTo(Told.KEPT);
         }
 
         @Test

@@ -21,11 +21,13 @@ import io.holdfast.servers.RedisServer.Fsync;
 import java.net.InetAddress;
 import java.net.ServerSocket;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.logging.Handler;
+import java.util.logging.Level;
 import java.util.logging.LogRecord;
 import java.util.logging.Logger;
 import org.assertj.core.api.ThrowableAssert.ThrowingCallable;
@@ -93,11 +95,41 @@ class ServerStatesTest extends RedisTest {
     @Test
     void anEvictingPolicyIsWarnedAbout() throws Exception {
         RedisServer evicting = running(RedisServer.builder().maxMemory("50mb", "allkeys-lru"));
+        List<String> warnings = warningsOf(EvictionWarning.class.getName());
+
+        holdfast(evicting.uri()).lock(name).acquire().close();
+
+        await().untilAsserted(
+                        () -> assertThat(warnings).singleElement().asString().contains("allkeys-lru"));
+    }
+
+    @Test
+    void aMissingRightToListenIsWarnedAboutOnceWithWhatToGrant() throws Exception {
+        RedisServer strict = running(RedisServer.builder()
+                .acl(
+                        "user default on nopass +@all ~* &*",
+                        "user mute on >secret ~holdfast:* ~{holdfast:* resetchannels +@all"));
+        List<String> warnings = warningsOf("io.holdfast.redis.channel.Subscriber");
+        LockOptions brief = LockOptions.defaults().withTtl(Duration.ofSeconds(3));
+        Holdfast mute = holdfast("redis://mute:secret@127.0.0.1:" + strict.port());
+        Lease held = holdfast(strict.uri()).lock(name, brief).acquire();
+        CompletableFuture<Lease> waiting = mute.lock(name, brief).acquireAsync();
+        await().until(() -> !mute.lock(name).inspect().waiters().isEmpty());
+
+        held.release();
+
+        assertThat(waiting.get(10, TimeUnit.SECONDS).isValid()).isTrue();
+        assertThat(warnings).singleElement().asString().contains("redis.acl", "&holdfast:*", "+subscribe");
+    }
+
+    private List<String> warningsOf(String loggerName) {
         List<String> warnings = new CopyOnWriteArrayList<>();
         Handler handler = new Handler() {
             @Override
             public void publish(LogRecord record) {
-                warnings.add(record.getMessage() + " " + List.of(record.getParameters()));
+                if (record.getLevel() == Level.WARNING) {
+                    warnings.add(record.getMessage() + " " + Arrays.toString(record.getParameters()));
+                }
             }
 
             @Override
@@ -106,16 +138,9 @@ class ServerStatesTest extends RedisTest {
             @Override
             public void close() {}
         };
-        Logger logger = Logger.getLogger(EvictionWarning.class.getName());
+        Logger logger = Logger.getLogger(loggerName);
         logger.addHandler(handler);
-        try {
-            holdfast(evicting.uri()).lock(name).acquire().close();
-
-            await().untilAsserted(() ->
-                    assertThat(warnings).singleElement().asString().contains("allkeys-lru"));
-        } finally {
-            logger.removeHandler(handler);
-        }
+        return closing(warnings, any -> logger.removeHandler(handler));
     }
 
     @Test

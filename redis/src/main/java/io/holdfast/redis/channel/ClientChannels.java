@@ -1,5 +1,6 @@
 package io.holdfast.redis.channel;
 
+import io.holdfast.redis.server.Node;
 import io.holdfast.redis.server.Replies;
 import io.holdfast.redis.server.Topology;
 import io.holdfast.spi.Deadline;
@@ -15,6 +16,7 @@ public final class ClientChannels implements AutoCloseable {
 
     private static final System.Logger LOG = System.getLogger(ClientChannels.class.getName());
 
+    private final String prefix;
     private final String base;
     private final StoreContext context;
     private final Topology topology;
@@ -34,6 +36,7 @@ public final class ClientChannels implements AutoCloseable {
             Topology topology,
             Consumer<String> subscribed,
             Consumer<Message> receiver) {
+        this.prefix = prefix;
         this.base = prefix + "client:" + context.clientId();
         this.context = context;
         this.topology = topology;
@@ -93,18 +96,34 @@ public final class ClientChannels implements AutoCloseable {
         }
     }
 
+    /** That server does not serve any more, whatever its address leads to now: listens there anew. */
+    public void reconnect(Node node) {
+        subscribers.values().forEach(subscriber -> subscriber.reconnect(node));
+    }
+
     private Subscriber subscribe(String server) {
         String role = subscribers.isEmpty() ? "redis-subscriber" : "redis-subscriber-" + subscribers.size();
         Subscriber subscriber = new Subscriber(
                 context,
+                prefix,
                 role,
                 deadline -> topology.node(server, deadline),
                 topology::suspect,
                 this::nameAt,
+                () -> forgetUnlessServing(server),
                 () -> subscribed.accept(server),
                 this::receive);
         subscriber.start();
         return subscriber;
+    }
+
+    /** A server that cannot be heard and serves nothing any more has left the cluster. Returns whether it is forgotten. */
+    private boolean forgetUnlessServing(String server) {
+        if (topology.isServing(server)) {
+            return false;
+        }
+        subscribers.remove(server);
+        return true;
     }
 
     private void receive(String text) {

@@ -1,5 +1,6 @@
 package io.holdfast.redis.channel;
 
+import io.holdfast.redis.server.Failures;
 import io.holdfast.redis.server.Node;
 import io.holdfast.redis.server.Replies;
 import io.holdfast.spi.Deadline;
@@ -7,6 +8,7 @@ import io.holdfast.spi.StoreContext;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -35,36 +37,46 @@ final class Subscriber implements AutoCloseable {
     private static final Duration WORTH_WAITING = Duration.ofSeconds(1);
 
     private final StoreContext context;
+    private final String channelPrefix;
     private final Function<Deadline, Node> server;
     private final Consumer<Node> failed;
     private final Function<Connection, String> channel;
+    private final BooleanSupplier isForgotten;
     private final Runnable subscribed;
     private final Consumer<String> receiver;
     private final SubscriptionState state;
     private final Thread thread;
     private volatile @Nullable Connection open;
+    private volatile @Nullable Node openAt;
+    private boolean hasWarned;
     private volatile StoreContext.@Nullable Alarm ping;
 
     /**
+     * @param channelPrefix what channels begin with
      * @param role what the thread is called for
      * @param server finds the server, whenever it is subscribed to
      * @param failed is told of a server to which the connection broke
      * @param channel asks a server for the name of this client's channel there
+     * @param isForgotten asked after it could not subscribe: whether it need not try again
      * @param subscribed runs after every confirmed subscription
      * @param receiver gets the messages
      */
     Subscriber(
             StoreContext context,
+            String channelPrefix,
             String role,
             Function<Deadline, Node> server,
             Consumer<Node> failed,
             Function<Connection, String> channel,
+            BooleanSupplier isForgotten,
             Runnable subscribed,
             Consumer<String> receiver) {
         this.context = context;
+        this.channelPrefix = channelPrefix;
         this.server = server;
         this.failed = failed;
         this.channel = channel;
+        this.isForgotten = isForgotten;
         this.subscribed = subscribed;
         this.receiver = receiver;
         this.state = new SubscriptionState(context.time(), WORTH_WAITING);
@@ -88,6 +100,13 @@ final class Subscriber implements AutoCloseable {
         disconnect();
     }
 
+    /** Breaks the connection if it leads to that server. */
+    void reconnect(Node node) {
+        if (openAt == node) {
+            disconnect();
+        }
+    }
+
     private void run() {
         Duration pause = FIRST_PAUSE;
         while (!state.isEnded()) {
@@ -104,6 +123,10 @@ final class Subscriber implements AutoCloseable {
             }
             // Only a server that cannot be heard at all is left alone for longer: who does not listen is passed over.
             boolean confirmed = state.confirmations() > confirmedBefore;
+            if (!confirmed && !state.isEnded() && isForgotten.getAsBoolean()) {
+                state.end();
+                return;
+            }
             pause = confirmed && !inTrouble ? FIRST_PAUSE : min(pause.multipliedBy(2), LONGEST_PAUSE);
             rest(pause);
         }
@@ -114,9 +137,23 @@ final class Subscriber implements AutoCloseable {
             System.Logger.Level level =
                     trouble instanceof Error ? System.Logger.Level.WARNING : System.Logger.Level.DEBUG;
             LOG.log(level, "a subscription broke; subscribing again", trouble);
+            warnOfMissingRight(trouble);
             if (node != null) {
                 failed.accept(node);
             }
+        }
+    }
+
+    /** Nothing fails without it, so nobody would notice but by how long everything takes. */
+    private void warnOfMissingRight(Throwable trouble) {
+        if (!hasWarned && trouble instanceof JedisException refused && Failures.isRefusal(refused)) {
+            hasWarned = true;
+            LOG.log(
+                    System.Logger.Level.WARNING,
+                    "the Redis user may not listen where locks are handed over, so waiters get them only when they ask:"
+                            + " every third of their ttl. Give it the rights to its channels, as docs/stores/redis.acl"
+                            + " does: resetchannels &" + channelPrefix + "* +subscribe +publish +pubsub|numsub ("
+                            + refused.getMessage() + ")");
         }
     }
 
@@ -133,6 +170,7 @@ final class Subscriber implements AutoCloseable {
         Node.LentConnection lent = node.open(Deadline.after(context.time(), CONNECT_TIMEOUT));
         Connection connection = lent.connection();
         open = connection;
+        openAt = node;
         try {
             if (state.isEnded()) {
                 return;
@@ -149,6 +187,7 @@ final class Subscriber implements AutoCloseable {
             state.lose();
             cancelPing();
             open = null;
+            openAt = null;
             node.drop(lent);
         }
     }
@@ -178,9 +217,17 @@ final class Subscriber implements AutoCloseable {
                 // Flushes, and reads nothing: that is the listener's part.
                 connection.getMany(0);
                 schedulePing(connection);
+                trimIdle();
             } catch (JedisException e) {
                 // The listener sees it too.
             }
+        }
+    }
+
+    private void trimIdle() {
+        Node node = openAt;
+        if (node != null) {
+            node.closeLongIdle();
         }
     }
 

@@ -4,6 +4,8 @@ import io.holdfast.redis.server.DeadlineSockets;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.StoreContext;
 import java.io.IOException;
+import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.List;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -17,6 +19,8 @@ final class Exchange {
 
     /** A write this large may fill the socket's buffers, and a blocked write knows no timeout. */
     private static final int LARGE = 200;
+
+    private static final byte[] HELD = "held".getBytes(StandardCharsets.US_ASCII);
 
     /**
      * What came back.
@@ -59,19 +63,16 @@ final class Exchange {
         StoreContext.@Nullable Alarm guard = isLarge(calls) ? breakAt(deadline, connection) : null;
         try {
             connection.setSoTimeout(DeadlineSockets.millisLeft(deadline));
-            boolean waits = replicas > 0 && calls.get(0).script() != Script.VIEW;
             long baseNanos = context.time().nanoTime();
             if (asking) {
                 connection.sendCommand(Command.ASKING);
             }
             calls.forEach(call -> connection.sendCommand(command.apply(call)));
-            if (waits) {
-                connection.sendCommand(waitForReplicas(deadline));
-            }
             int first = asking ? 1 : 0;
-            List<Object> all = connection.getMany(first + calls.size() + (waits ? 1 : 0));
-            long confirmed = waits && all.get(all.size() - 1) instanceof Long count ? count : 0;
-            return new Replies(all.subList(first, first + calls.size()), baseNanos, confirmed);
+            List<Object> all = connection.getMany(first + calls.size());
+            List<Object> values = all.subList(first, first + calls.size());
+            boolean waits = replicas > 0 && calls.get(0).script().mayGrant() && saysHeld(values);
+            return new Replies(values, baseNanos, waits ? waitForReplicas(connection, deadline) : 0);
         } finally {
             if (guard != null) {
                 guard.cancel();
@@ -87,11 +88,20 @@ final class Exchange {
         return size >= LARGE;
     }
 
-    /** Waits half of what is left, so that its answer is still in time. */
-    private CommandArguments waitForReplicas(Deadline deadline) {
-        return new CommandArguments(Command.WAIT)
-                .add(replicas)
-                .add(Math.max(1, DeadlineSockets.millisLeft(deadline) / 2));
+    /** Whether one of the replies says that a ticket is held: only such an answer is worth waiting for replicas. */
+    private static boolean saysHeld(Object reply) {
+        return reply instanceof List<?> several
+                ? several.stream().anyMatch(Exchange::saysHeld)
+                : reply instanceof byte[] text && Arrays.equals(text, HELD);
+    }
+
+    /** Waits half of what is left, so that its answer is still in time. Returns how many have what was written before. */
+    private long waitForReplicas(Connection connection, Deadline deadline) {
+        int millisLeft = DeadlineSockets.millisLeft(deadline);
+        connection.setSoTimeout(millisLeft);
+        connection.sendCommand(new CommandArguments(Command.WAIT).add(replicas).add(Math.max(1, millisLeft / 2)));
+        // Not getOne(): the script has run, whatever is wrong with WAIT.
+        return connection.getMany(1).get(0) instanceof Long count ? count : 0;
     }
 
     private StoreContext.Alarm breakAt(Deadline deadline, Connection connection) {

@@ -6,12 +6,12 @@ import java.util.Optional;
 import redis.clients.jedis.util.JedisClusterCRC16;
 
 /**
- * The four keys of a lock. Immutable.
+ * The six keys of a lock. Immutable.
  *
  * <p>The lock key is the prefix and the encoded name, so that a plain {@code SET NX} on it takes part. Braces would make
  * a hash tag of their own, and percent signs and control characters the encoding ambiguous or unreadable: those are
  * written as {@code %XX}, everything else stands for itself. The other keys wrap the lock key in braces, which puts all
- * four into one cluster slot.
+ * of them into one cluster slot.
  *
  * @param name the lock
  * @param lock the key whose existence means "held"
@@ -21,6 +21,8 @@ public record LockKeys(String name, String lock) {
     private static final PercentEncoding NAMES =
             new PercentEncoding(c -> c >= ' ' && c != 0x7f && c != '{' && c != '}');
     private static final String QUEUE = "}:queue";
+    private static final String HOLDERS = "}:holders";
+    private static final String HEARTBEATS = "}:heartbeats";
     private static final String TICKETS = "}:tickets";
     private static final String COUNTER = "}:token";
 
@@ -70,13 +72,22 @@ public record LockKeys(String name, String lock) {
         return "{" + lock + QUEUE;
     }
 
+    /** What holders that share the lock say of themselves. */
+    public String holders() {
+        return "{" + lock + HOLDERS;
+    }
+
+    public String heartbeats() {
+        return "{" + lock + HEARTBEATS;
+    }
+
     public String tickets() {
         return "{" + lock + TICKETS;
     }
 
     /** In the order the scripts expect. */
     public List<String> all() {
-        return List.of(lock, queue(), tickets(), counter());
+        return List.of(lock, holders(), queue(), heartbeats(), tickets(), counter());
     }
 
     public int slot() {

@@ -14,48 +14,49 @@ import java.util.HexFormat;
 import java.util.Locale;
 
 /**
- * The transitions of a lock, each one Lua script: {@code attempt.lua} and so on, on top of {@code lock.lua}.
+ * The transitions of a lock, each one Lua script: {@code attempt.lua} and so on, below what it shares with others.
  *
  * <p>A script is made anew with every call, and most of what {@code lock.lua} makes serves what is rare. So the usual cases come
  * first and return before it.
  */
 public enum Script {
-    ATTEMPT("take-free.lua", "", "request.lua"),
-    ENQUEUE("take-free.lua", "join-line.lua", "request.lua"),
+    ATTEMPT("take-free.lua", "refuse-taken.lua", "basics.lua", "lock.lua", "request.lua"),
+    ENQUEUE("take-free.lua", "basics.lua", "join-queue.lua", "lock.lua", "request.lua"),
     RENEW,
-    RELEASE("release-alone.lua", "hand-on.lua", ""),
-    WITHDRAW,
-    FORCE,
-    DOWNGRADE,
-    RAISE,
-    VIEW,
-    PRUNE;
+    HEARTBEAT("basics.lua", "lock.lua"),
+    RELEASE("release-alone.lua", "basics.lua", "hand-on.lua", "lock.lua"),
+    WITHDRAW("basics.lua", "lock.lua"),
+    ADVANCE("basics.lua", "lock.lua"),
+    FORCE("basics.lua", "lock.lua", "foreign.lua"),
+    DOWNGRADE("basics.lua", "lock.lua"),
+    RAISE("basics.lua"),
+    VIEW("foreign.lua"),
+    PRUNE("basics.lua");
 
     private final byte[] text;
     private final byte[] sha;
 
-    Script() {
-        this("", "", "");
-    }
-
-    /**
-     * @param alone its usual case when nobody else wants the lock, or empty
-     * @param contended its usual case when others do, or empty
-     * @param addition what it shares with some others beyond {@code lock.lua}, or empty
-     */
-    Script(String alone, String contended, String addition) {
+    /** @param parts what comes before its own text, in this order */
+    Script(String... parts) {
         String own = read(name().toLowerCase(Locale.ROOT) + ".lua");
         // The first line carries the script's flags and must stay first.
         int body = own.indexOf('\n') + 1;
-        String all = own.substring(0, body)
-                + read(alone)
-                + read("basics.lua")
-                + read(contended)
-                + read("lock.lua")
-                + read(addition)
-                + own.substring(body);
-        text = all.getBytes(StandardCharsets.UTF_8);
+        StringBuilder all = new StringBuilder(own.substring(0, body));
+        for (String part : parts) {
+            all.append(read(part));
+        }
+        text = all.append(own.substring(body)).toString().getBytes(StandardCharsets.UTF_8);
         sha = sha1(text).getBytes(StandardCharsets.US_ASCII);
+    }
+
+    /** Whether it may mint a token, so that it has to know how long to keep the counter. */
+    boolean mayMint() {
+        return this != RENEW && this != VIEW;
+    }
+
+    /** Whether its answer may say that a ticket is held. */
+    boolean mayGrant() {
+        return this == ATTEMPT || this == ENQUEUE || this == RENEW || this == HEARTBEAT;
     }
 
     /** What keeps leases alive or ends them must not wait behind those who want a lock, or a look at one. */
@@ -75,9 +76,6 @@ public enum Script {
     }
 
     private static String read(String file) {
-        if (file.isEmpty()) {
-            return "";
-        }
         try (InputStream in = Script.class.getResourceAsStream(file)) {
             if (in == null) {
                 throw new IllegalStateException(file + " is missing from the holdfast-redis jar");
@@ -98,17 +96,19 @@ public enum Script {
 
     /** What attempt and enqueue take. */
     public static String[] demand(Ticket ticket, String channel) {
-        Demand demand = ticket.demand();
-        Demand.Permits permits = demand instanceof Demand.Permits some ? some : new Demand.Permits(1, 1);
-        String mode = demand instanceof Demand.Permits ? "p" : demand instanceof Demand.Shared ? "s" : "x";
         return new String[] {
-            ticket.owner().toString(),
-            mode,
-            String.valueOf(permits.count()),
-            String.valueOf(permits.total()),
-            Micros.text(ticket.ttl()),
-            channel,
-            OriginText.write(ticket.origin())
+            owner(ticket), mode(ticket), Micros.text(ticket.ttl()), channel, OriginText.write(ticket.origin())
         };
+    }
+
+    /** A ticket's owner as scripts know it: that of permits says how many of how many. */
+    public static String owner(Ticket ticket) {
+        String owner = ticket.owner().toString();
+        return ticket.demand() instanceof Demand.Permits some ? owner + "/" + some.count() + "/" + some.total() : owner;
+    }
+
+    static String mode(Ticket ticket) {
+        Demand demand = ticket.demand();
+        return demand instanceof Demand.Permits ? "p" : demand instanceof Demand.Shared ? "s" : "x";
     }
 }

@@ -9,11 +9,14 @@ import redis.clients.jedis.Protocol.Command;
  *
  * @param slot of the keys
  * @param lockName for messages; of several locks the first
+ * @param optionalKeys how many of the keys, the last ones, the script can do without
  */
-public record ScriptCall(Script script, int slot, String lockName, List<String> keys, List<String> arguments) {
+public record ScriptCall(
+        Script script, int slot, String lockName, List<String> keys, int optionalKeys, List<String> arguments) {
 
-    public static ScriptCall of(Script script, LockKeys keys, String... arguments) {
-        return new ScriptCall(script, keys.slot(), keys.name(), keys.all(), List.of(arguments));
+    /** The same without the keys that are not needed: a slot that is on its way to another server may have some here and some there. */
+    ScriptCall withNeededKeysOnly() {
+        return new ScriptCall(script, slot, lockName, keys.subList(0, keys.size() - optionalKeys), 0, arguments);
     }
 
     /** For a server that knows the script. */

@@ -13,6 +13,8 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.BiConsumer;
+import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.exceptions.JedisAskDataException;
 import redis.clients.jedis.exceptions.JedisConnectionException;
@@ -28,7 +30,9 @@ public final class ScriptCalls {
      *
      * No connection, or an error reply: it did not. (Scripts are refused as a whole: by their flags when the server is out of
      * memory or a replica, by ACL rules before they start.) That is StoreUnavailableException. On Sentinel and Cluster it may
-     * just be the wrong server, so we look again until the deadline.
+     * just be the wrong server, so we look again until the deadline. A server that says it is a replica, or still loading, may be
+     * what a name or a virtual address pointed to before a failover: its connections are dropped, and one more try goes out on a
+     * fresh one.
      *
      * A timeout: unknown, and asking again would only meet the same silence. UnknownOutcomeException.
      *
@@ -37,7 +41,7 @@ public final class ScriptCalls {
      * connection. That is safe because every script says the same again to the same owner: attempt and enqueue find their
      * holder or ticket, renew and withdraw do not mind. Only the answer of a repeated release is ambiguous ("not held" may be
      * our own doing); repeated() tells the store so. If the second try fails, the outcome is unknown even if that try was
-     * never sent.
+     * never sent. A forced release is not repeated: it says how many lost the lock, and a second one would not know.
      */
 
     /** Of several calls, what became of one. */
@@ -57,25 +61,51 @@ public final class ScriptCalls {
 
     /** How many calls go out before the first reply is read. */
     private static final int PIPELINED = 100;
+    /** How often a call is sent on before its servers count as not knowing either. */
+    private static final int REDIRECTIONS = 5;
 
     private final Topology topology;
     private final FailoverPause failover;
     private final Exchange exchange;
     private final Duration timeout;
+    private final String counterLife;
+    private final Consumer<Node> demoted;
 
+    /**
+     * @param replicas how many must have a grant
+     * @param counterLife how long a counter is kept after its last use
+     * @param demoted is told of a server that does not serve locks, or no longer
+     */
     public ScriptCalls(
-            Topology topology, FailoverPause failover, StoreContext context, Duration timeout, int replicas) {
+            Topology topology,
+            FailoverPause failover,
+            StoreContext context,
+            Duration timeout,
+            int replicas,
+            Duration counterLife,
+            Consumer<Node> demoted) {
         this.topology = topology;
         this.failover = failover;
         this.exchange = new Exchange(context, replicas);
         this.timeout = timeout;
+        this.counterLife = String.valueOf(counterLife.toMillis());
+        this.demoted = demoted;
+    }
+
+    /** A call of a script on all keys of a lock. */
+    public ScriptCall call(Script script, LockKeys keys, String... arguments) {
+        List<String> all = new ArrayList<>(List.of(arguments));
+        if (script.mayMint()) {
+            all.add(counterLife);
+        }
+        return new ScriptCall(script, keys.slot(), keys.name(), keys.all(), 0, all);
     }
 
     /** Not interruptible: on a virtual thread an interrupt would close the socket, so the flag is put aside meanwhile. */
     public ScriptReply run(ScriptCall call, Deadline until) {
         boolean interrupted = Thread.interrupted();
         try {
-            return new Delivery(call, until.within(timeout)).run();
+            return new Delivery(call, until.within(timeout), true).run();
         } finally {
             if (interrupted) {
                 Thread.currentThread().interrupt();
@@ -86,18 +116,23 @@ public final class ScriptCalls {
     /** One call, until it is answered or has failed for good. */
     private final class Delivery {
 
-        private final ScriptCall call;
         private final Deadline deadline;
+        private final boolean isPatient;
+        private ScriptCall call;
         /** The last failure after something was sent. */
         private @Nullable Throwable sentFailure;
 
         private @Nullable Node redirectedTo;
         private String asked = Failures.SERVER;
         private boolean asking;
+        private boolean hasReconnected;
+        private int redirections;
 
-        Delivery(ScriptCall call, Deadline deadline) {
+        /** @param isPatient whether it waits for a server that does not serve now */
+        Delivery(ScriptCall call, Deadline deadline, boolean isPatient) {
             this.call = call;
             this.deadline = deadline;
+            this.isPatient = isPatient;
         }
 
         ScriptReply run() {
@@ -144,14 +179,9 @@ public final class ScriptCalls {
                 return Optional.of(reply);
             } catch (JedisRedirectionException e) {
                 node.giveBack(lent);
-                follow(e);
+                follow(node, e);
             } catch (JedisDataException e) {
-                node.giveBack(lent);
-                if (!Failures.mayPass(e)) {
-                    throw failed(e);
-                }
-                topology.suspect(node);
-                pauseOrFail(e);
+                afterRefusal(node, lent, e);
             } catch (JedisConnectionException e) {
                 node.drop(lent);
                 topology.suspect(node);
@@ -174,7 +204,40 @@ public final class ScriptCalls {
             return new ScriptReply(value, replies.baseNanos(), sentFailure != null, replies.replicas());
         }
 
-        private void follow(JedisRedirectionException redirection) {
+        private void afterRefusal(Node node, Node.LentConnection lent, JedisDataException e) {
+            boolean isDemoted = Failures.isDemoted(e);
+            if (isDemoted) {
+                node.drop(lent);
+                dropAll(node);
+            } else {
+                node.giveBack(lent);
+            }
+            if (!Failures.mayPass(e)) {
+                throw failed(e);
+            }
+            if (Failures.isSplit(e) && call.optionalKeys() > 0) {
+                call = call.withNeededKeysOnly();
+                return;
+            }
+            if (Failures.isSplit(e) && call.script() == Script.HEARTBEAT) {
+                // It may stay like that for long, and other tickets wait behind this one.
+                throw failed(e);
+            }
+            topology.suspect(node);
+            if (isDemoted && !hasReconnected) {
+                hasReconnected = true;
+            } else {
+                pauseOrFail(e);
+            }
+        }
+
+        private void follow(Node node, JedisRedirectionException redirection) {
+            if (++redirections % REDIRECTIONS == 0) {
+                // They send us to each other: neither knows yet.
+                topology.suspect(node);
+                pauseOrFail(redirection);
+                return;
+            }
             try {
                 redirectedTo = topology.follow(redirection);
                 asking = redirection instanceof JedisAskDataException;
@@ -184,7 +247,7 @@ public final class ScriptCalls {
         }
 
         private void pauseOrFail(JedisException e) {
-            if (!failover.pause(deadline)) {
+            if (!isPatient || !failover.pause(deadline)) {
                 throw failed(e);
             }
         }
@@ -192,7 +255,10 @@ public final class ScriptCalls {
         private void prepareToSendAgain(JedisConnectionException e) {
             boolean second = sentFailure != null;
             sentFailure = e;
-            if (Failures.isTimeout(e) || deadline.hasPassed() || (second && !failover.pause(deadline))) {
+            if (call.script() == Script.FORCE
+                    || Failures.isTimeout(e)
+                    || deadline.hasPassed()
+                    || (second && !failover.pause(deadline))) {
                 throw failed(e);
             }
         }
@@ -200,6 +266,11 @@ public final class ScriptCalls {
         private LockException failed(Throwable last) {
             return failure(call, sentFailure, last, asked);
         }
+    }
+
+    private void dropAll(Node node) {
+        node.closeIdle();
+        demoted.accept(node);
     }
 
     public Outcome outcome(ScriptCall call, Deadline until) {
@@ -210,19 +281,34 @@ public final class ScriptCalls {
         }
     }
 
-    /** Several calls for one server, sent in one go: where one script must not touch several slots. */
-    public List<Outcome> runAll(List<ScriptCall> calls, Deadline until) {
+    /**
+     * Several calls for one server, sent in one go: where one script must not touch several slots.
+     *
+     * @param receiver gets each outcome with the number of its call; those first that came without trouble
+     */
+    public void runAll(List<ScriptCall> calls, Deadline until, BiConsumer<Integer, Outcome> receiver) {
         if (calls.size() == 1) {
-            return List.of(outcome(calls.get(0), until));
+            receiver.accept(0, outcome(calls.get(0), until));
+            return;
         }
-        List<Outcome> outcomes = new ArrayList<>(calls.size());
-        for (List<ScriptCall> chunk : chunks(calls, PIPELINED)) {
-            outcomes.addAll(pipeline(chunk, until));
+        List<Integer> refused = new ArrayList<>();
+        for (int from = 0; from < calls.size(); from += PIPELINED) {
+            int start = from;
+            List<ScriptCall> chunk = calls.subList(from, Math.min(from + PIPELINED, calls.size()));
+            List<Object> values = pipeline(chunk, until);
+            for (int i = 0; i < chunk.size(); i++) {
+                if (values.get(i) instanceof Outcome outcome) {
+                    receiver.accept(start + i, outcome);
+                } else {
+                    refused.add(start + i);
+                }
+            }
         }
-        return outcomes;
+        refused.forEach(number -> receiver.accept(number, alone(calls.get(number), until.within(timeout))));
     }
 
-    private List<Outcome> pipeline(List<ScriptCall> calls, Deadline until) {
+    /** The outcome of each, or what the server said instead. */
+    private List<Object> pipeline(List<ScriptCall> calls, Deadline until) {
         Deadline deadline = until.within(timeout);
         ScriptCall first = calls.get(0);
         Node node;
@@ -243,23 +329,31 @@ public final class ScriptCalls {
             topology.suspect(node);
             return allFailed(calls, e, e, node.id());
         }
-        List<Outcome> outcomes = new ArrayList<>(calls.size());
-        for (int i = 0; i < calls.size(); i++) {
-            Object value = replies.values().get(i);
-            // A script the server has forgotten, a slot that has moved: each finds its own way.
-            outcomes.add(
-                    value instanceof JedisDataException
-                            ? outcome(calls.get(i), until)
-                            : new Outcome.Answered(
-                                    new ScriptReply(value, replies.baseNanos(), false, replies.replicas())));
-        }
-        return outcomes;
+        return replies.values().stream()
+                .map(value -> value instanceof JedisDataException
+                        ? value
+                        : new Outcome.Answered(new ScriptReply(value, replies.baseNanos(), false, replies.replicas())))
+                .toList();
     }
 
-    private static List<Outcome> allFailed(
+    /** A script the server has forgotten, a slot that has moved: each finds its own way, but nobody waits for it. */
+    private Outcome alone(ScriptCall call, Deadline deadline) {
+        boolean interrupted = Thread.interrupted();
+        try {
+            return new Outcome.Answered(new Delivery(call, deadline, false).run());
+        } catch (LockException e) {
+            return new Outcome.Failed(e);
+        } finally {
+            if (interrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
+    }
+
+    private static List<Object> allFailed(
             List<ScriptCall> calls, @Nullable Throwable sentFailure, Throwable last, String server) {
         return calls.stream()
-                .<Outcome>map(call -> new Outcome.Failed(failure(call, sentFailure, last, server)))
+                .<Object>map(call -> new Outcome.Failed(failure(call, sentFailure, last, server)))
                 .toList();
     }
 

@@ -21,6 +21,20 @@ public record ScriptReply(Object value, long baseNanos, boolean repeated, long r
         return TicketAnswer.of(((List<?>) value).get(index));
     }
 
+    /** Of a script that ends a holder or a ticket: whether there was one. */
+    public boolean found() {
+        return ((Long) value & 1) == 1;
+    }
+
+    /** Whether there was more to do than one script may. */
+    public boolean again() {
+        return isAgain((Long) value);
+    }
+
+    static boolean isAgain(long number) {
+        return (number & 2) == 2;
+    }
+
     public long number() {
         return (Long) value;
     }

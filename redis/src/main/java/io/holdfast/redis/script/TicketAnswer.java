@@ -21,13 +21,17 @@ public record TicketAnswer(Kind kind, Optional<String> detail) {
         WAITING,
         /** The detail is the time until a holder may be gone. */
         REFUSED,
+        /** There was too much to clear away at once. */
+        AGAIN,
         GONE,
+        /** An administrator took it away. */
+        FORCED,
         /** The detail is the reason. */
         FAILED
     }
 
     static TicketAnswer of(Object reply) {
-        List<?> parts = (List<?>) reply;
+        List<?> parts = reply instanceof List<?> several ? several : List.of(reply);
         return new TicketAnswer(
                 Kind.valueOf(Replies.text(parts.get(0)).toUpperCase(Locale.ROOT)),
                 parts.size() > 1 ? Optional.of(Replies.text(parts.get(1))) : Optional.empty());

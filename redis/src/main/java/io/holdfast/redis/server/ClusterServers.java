@@ -158,6 +158,11 @@ public final class ClusterServers implements Topology {
     }
 
     @Override
+    public boolean isServing(String server) {
+        return server.isEmpty() || serving().contains(HostAndPort.from(server));
+    }
+
+    @Override
     public boolean spansSlots() {
         return false;
     }

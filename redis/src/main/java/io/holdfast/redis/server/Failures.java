@@ -20,6 +20,7 @@ public final class Failures {
     private static final Pattern NO_TOKEN = Pattern.compile("HOLDFAST NOTOKEN (.+?)(?: script: \\p{XDigit}+, on .*)?$");
 
     private static final List<String> REFUSALS = List.of("NOAUTH", "WRONGPASS", "NOPERM");
+    private static final List<String> DEMOTED = List.of("READONLY", "LOADING", "MASTERDOWN", "CLUSTERDOWN");
     private static final List<String> PASSING =
             List.of("READONLY", "LOADING", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN", "NOREPLICAS");
 
@@ -43,6 +44,16 @@ public final class Failures {
     /** The answer of a server that is not, or not yet, the one to ask. */
     public static boolean mayPass(JedisDataException e) {
         return beginsWithOneOf(PASSING, e);
+    }
+
+    /** The answer of a server that does not serve locks: its address may lead to another one by now. */
+    public static boolean isDemoted(JedisDataException e) {
+        return beginsWithOneOf(DEMOTED, e);
+    }
+
+    /** Some keys of the call are at another server of the cluster already. */
+    public static boolean isSplit(JedisDataException e) {
+        return beginsWithOneOf(List.of("TRYAGAIN"), e);
     }
 
     private static boolean beginsWithOneOf(List<String> words, Throwable e) {
@@ -71,6 +82,9 @@ public final class Failures {
             String key = counter.group(1);
             return "the key " + key + " is not a token, so something else has written it. If nobody needs that, remove"
                     + " it: redis-cli DEL '" + key.replace("'", "'\\''") + "'";
+        }
+        if (message.contains("compiling script") && message.contains("'#'")) {
+            return "the server is older than Redis 7.0, which Holdfast needs";
         }
         if (e instanceof JedisMovedDataException) {
             return "the server is part of a cluster, use redis-cluster:// (" + message + ")";

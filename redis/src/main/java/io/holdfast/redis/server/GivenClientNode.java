@@ -27,7 +27,7 @@ public final class GivenClientNode implements Node {
     @Override
     public LentConnection borrow(Urgency urgency, Deadline deadline) {
         try {
-            return new LentConnection(pool.borrowObject(Duration.ofNanos(deadline.remainingNanos())), urgency);
+            return new LentConnection(pool.borrowObject(Duration.ofNanos(deadline.remainingNanos())), () -> {});
         } catch (JedisException e) {
             throw e;
         } catch (Exception e) {

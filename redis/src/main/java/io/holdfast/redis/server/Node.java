@@ -10,19 +10,20 @@ public interface Node extends AutoCloseable {
     enum Urgency {
         /** Waits until one is given back. */
         SHARED,
-        /** What keeps leases alive or ends them gets one more: it must not wait behind those who want a lock. */
+        /** What keeps leases alive or ends them may have one of a few more: it must not wait behind those who want a lock. */
         EXTRA
     }
 
     /**
      * A connection on loan.
      *
+     * @param onReturn runs when it is given back or dropped
      * @param readTimeoutMillis what its owner had set; each request sets its own
      */
-    record LentConnection(Connection connection, Urgency urgency, int readTimeoutMillis) {
+    record LentConnection(Connection connection, Runnable onReturn, int readTimeoutMillis) {
 
-        public LentConnection(Connection connection, Urgency urgency) {
-            this(connection, urgency, connection.getSoTimeout());
+        public LentConnection(Connection connection, Runnable onReturn) {
+            this(connection, onReturn, connection.getSoTimeout());
         }
     }
 
@@ -40,6 +41,9 @@ public interface Node extends AutoCloseable {
 
     /** Closes the idle connections: one broke, so the others probably did too. */
     void closeIdle();
+
+    /** Closes connections that have been idle for long. */
+    default void closeLongIdle() {}
 
     /** A connection of one's own, to be ended with {@link #drop}. */
     LentConnection open(Deadline deadline);

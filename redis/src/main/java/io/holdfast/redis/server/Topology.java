@@ -20,6 +20,11 @@ public interface Topology extends AutoCloseable {
         return nodeOf(0, deadline);
     }
 
+    /** Whether that server serves anything, as far as is known: no I/O. */
+    default boolean isServing(String server) {
+        return true;
+    }
+
     /** Whether one script may touch locks of several slots. */
     default boolean spansSlots() {
         return true;

@@ -1,16 +1,19 @@
 #!lua
 -- Takes the lock or leaves no trace.
 --
--- KEYS  lock, queue, tickets, counter
--- ARGV  owner, mode, count, total, ttl, channel, origin
--- Reply {'held', token} or {'refused', microseconds until a holder may be gone}
+-- KEYS  lock, holders, queue, heartbeats, tickets, counter
+-- ARGV  owner, mode, ttl, channel, origin, life of the counter
+-- Reply {'held', token}, {'refused', microseconds until a holder may be gone}, or {'again'} if there was too much to clear away at once
 --
--- Never overtakes a ticket in line that can be reached. Refused as a whole when the server is out of memory.
+-- Never overtakes a ticket in the queue that can be reached. Refused as a whole when the server is out of memory.
 
 local lock = open(1)
-local token = take(lock, ARGV[1], demand_of(1))
-settle(lock)
+local token = take(lock, {})
 if token then
     return held(token)
 end
-return { 'refused', text(time_left(lock)) }
+if lock.again then
+    return { 'again' }
+end
+local left = time_left(lock)
+return left < math.huge and { 'refused', text(left) } or { 'refused' }

@@ -1,31 +1,21 @@
 #!lua
--- Takes the lock, or the last place in line.
+-- Takes the lock, or joins its queue.
 --
--- KEYS  lock, queue, tickets, counter
--- ARGV  owner, mode, count, total, ttl, channel, origin
--- Reply {'held', token} or {'waiting', microseconds until it should check, or nothing if others do}
+-- KEYS  lock, holders, queue, heartbeats, tickets, counter
+-- ARGV  owner, mode, ttl, channel, origin, life of the counter
+-- Reply {'held', token} or {'waiting', microseconds until it should look again, or nothing if others do}
 --
--- A repeated request finds its ticket and keeps its place. Refused as a whole when the server is out of memory.
+-- A repeated request finds its ticket and keeps its number. Refused as a whole when the server is out of memory.
 
 local lock = open(1)
-local owner = ARGV[1]
-local demand = demand_of(1)
-local ticket = live_ticket(lock, owner)
-if ticket then
-    ticket.expires = math.max(ticket.expires, now + demand.ttl)
-    ticket.channel = demand.channel
-    write_ticket(lock, owner, ticket)
-end
-
-local token = take(lock, owner, demand)
-settle(lock)
+drop_lapsed(lock)
+local owner, ttl, channel = ARGV[1], tonumber(ARGV[3]), channel_here(ARGV[4])
+local number = keep_ticket(lock, owner, ttl, channel)
+local token = take(lock, { [owner] = true })
 if token then
-    remove_ticket(lock, owner)
     return held(token)
 end
-if not ticket then
-    take_last_place(lock.queue, owner)
-    demand.expires = now + demand.ttl
-    write_ticket(lock, owner, demand)
-end
-return waiting(lock, owner)
+lock.lapse = first_lapse(lock.heartbeats)
+number = number or join_queue(lock.queue, lock.heartbeats, lock.tickets, owner, ttl,
+    ARGV[2] .. ' ' .. text(now) .. ' ' .. channel .. ' ' .. ARGV[5])
+return waiting(lock, number)

@@ -1,326 +1,336 @@
--- What every script knows of a lock. The loader puts basics.lua and this text below the first line of each script, so their names are
--- there in all of them.
+-- What every script knows of a lock.
 --
--- A lock lives in four keys, all in one slot:
---   lock      hash: 'holdfast' -> '1', and per holder  owner -> 'expires token mode count total ttl since channel origin'
---   queue     sorted set: owner -> place in line
---   tickets   hash: owner -> 'expires mode count total ttl since channel origin'
---   counter   string: the last token minted
--- Times are microseconds of this server's clock. mode is x (exclusive), s (shared) or p (permits: count of total).
--- An owner that begins with '~' is nobody: a released lock that lingers.
+-- A lock lives in six keys, all in one slot:
+--   lock        nothing: it is free
+--               string 'holdfast owner life token since channel origin': held by one alone; expires with it. life is how long it
+--               was granted for, should another program take the expiry from the key
+--               sorted set: shared, or permits. 'holdfast' -> 0 if shared, else -(permits taken); for permits 'total/owner' -> total;
+--               owner -> when it expires. Expires with the last of them
+--               anything else: foreign. Counts as one exclusive holder, and no script changes it
+--   holders     hash: owner -> 'token since channel origin', of the holders in a sorted set. For people, for messages, and for those who
+--               ask again. Decides nothing, so that a renewal needs the lock key only
+--   queue       sorted set: owner -> number, or -number if it was moved aside
+--   heartbeats  sorted set: owner -> when its ticket lapses
+--   tickets     hash: owner -> 'mode since channel origin', or 'forced' of one who was a holder
+--   counter     string: the last token minted
+-- Times are microseconds of this server's clock. mode is x (exclusive), s (shared) or p (permits). An owner of permits ends with
+-- '/count/total'. One that begins with '~' is nobody: a released lock that lingers.
 --
 -- Kept true after every script:
---   1. The lock key exists if and only if the lock is held, and expires with its last holder. A lock key without the mark
---      is foreign: it counts as one exclusive holder, and no script changes it.
---   2. No owner is both holder and ticket. A ticket that becomes a holder keeps its expiry: its client reckons from the
---      last heartbeat we answered, and k dead waiters in a row cost one ttl, not k.
---   3. Who holds beside whom follows from one walk: all live holders, then the tickets in line; the first that does not
---      fit ends it. Passed over, keeping their place, are only tickets whose client does not listen here. They are told nothing.
+--   1. The lock key exists if and only if the lock is held. What decides who may hold beside whom is in it alone, and goes with it.
+--   2. No owner is both holder and in the queue. A ticket that becomes a holder keeps its expiry: its client reckons from the last
+--      heartbeat we answered, and k dead waiters in a row cost one ttl, not k.
+--   3. Tickets are let in by their numbers; the first that does not fit ends it. Moved aside, keeping their number, are only tickets whose
+--      client does not listen here. They are told nothing, and are back with the next word from their client.
 --   4. Tokens of a lock grow, and are at least the clock: a lost counter does not take them back.
---   5. queue and tickets expire with the last heartbeat, counter a week after the later of its last use and its value.
+--   5. queue, heartbeats and tickets expire with the last heartbeat, holders with the last of them, counter some days after the later of
+--      its last use and its value.
+--   6. No script looks at more than BATCH holders or tickets that have expired, are let in, or are moved aside, and each of these is paid
+--      for once. If there may be more, 'again' says so.
 
 local FOREIGN_CHECK_MICROS = 1000000
+local BATCH = 100
 local CHUNK = 16
+-- Smaller scores of a lock are no times.
+local FIRST_TIME = '1000000000000'
 
-local HOLDER = '^(%d+) (%d+) (%a) (%d+) (%d+) (%d+) (%d+) (%S+) (.*)$'
-local EXPIRY_TTL_CHANNEL = '^(%d+) %a %d+ %d+ (%d+) %d+ (%S+)'
-local TICKET = '^(%d+) (%a) (%d+) (%d+) (%d+) (%d+) (%S+) (.*)$'
-
-local function read_holder(packed)
-    local expires, token, mode, count, total, ttl, since, channel, origin = string.match(packed, HOLDER)
-    return {
-        expires = tonumber(expires), token = tonumber(token), mode = mode, count = tonumber(count),
-        total = tonumber(total), ttl = tonumber(ttl), since = since, channel = channel, origin = origin
-    }
+local function permits_of(owner)
+    local count, total = string.match(owner, '/(%d+)/(%d+)$')
+    return tonumber(count), tonumber(total)
 end
 
-local function read_ticket(packed)
-    local expires, mode, count, total, ttl, since, channel, origin = string.match(packed, TICKET)
-    return {
-        expires = tonumber(expires), mode = mode, count = tonumber(count), total = tonumber(total),
-        ttl = tonumber(ttl), since = since, channel = channel, origin = origin
-    }
+local function free(lock)
+    redis.call('DEL', lock.key, lock.holders)
+    lock.mode, lock.owner, lock.taken = '', nil, 0
 end
 
-local function write_holder(lock, owner, holder)
-    lock.holders[owner] = holder
-    lock.changed = true
-    local packed = table.concat({
-        text(holder.expires), text(holder.token), holder.mode, text(holder.count), text(holder.total), text(holder.ttl),
-        holder.since, holder.channel, holder.origin
-    }, ' ')
-    redis.call('HSET', lock.key, MARK, '1', owner, packed)
+-- Of a shared lock, or of permits.
+local function remove_holders(lock, owners)
+    redis.call('ZREM', lock.key, unpack(owners))
+    redis.call('HDEL', lock.holders, unpack(owners))
+    if lock.mode == 'p' then
+        local totals = {}
+        for i, owner in ipairs(owners) do
+            local count = permits_of(owner)
+            lock.taken = lock.taken - count
+            totals[i] = 'total/' .. owner
+        end
+        redis.call('ZREM', lock.key, unpack(totals))
+        redis.call('ZADD', lock.key, text(-lock.taken), MARK)
+    end
+    local last = redis.call('ZRANGE', lock.key, -1, -1, 'WITHSCORES')[2]
+    if tonumber(last) <= now then
+        free(lock)
+    else
+        redis.call('PEXPIREAT', lock.key, millis(tonumber(last)))
+    end
 end
 
-local function remove_holder(lock, owner)
-    lock.holders[owner] = nil
-    lock.changed = true
-    redis.call('HDEL', lock.key, owner)
+local function drop_expired(lock)
+    local expired = redis.call('ZRANGE', lock.key, FIRST_TIME, text(now), 'BYSCORE', 'LIMIT', 0, BATCH)
+    if #expired > 0 then
+        lock.again = #expired == BATCH
+        remove_holders(lock, expired)
+    end
 end
 
-local function write_ticket(lock, owner, ticket)
-    keep_ticket(lock.queue, lock.tickets, owner, ticket.expires, table.concat({
-        ticket.mode, text(ticket.count), text(ticket.total), text(ticket.ttl), ticket.since, ticket.channel, ticket.origin
-    }, ' '))
-end
-
-local function remove_ticket(lock, owner)
-    redis.call('ZREM', lock.queue, owner)
-    redis.call('HDEL', lock.tickets, owner)
-end
-
--- The ticket of an owner who is in line, if its heartbeat has not lapsed.
-local function ticket_in_line(lock, owner)
-    local packed = redis.call('HGET', lock.tickets, owner)
-    local ticket = packed and read_ticket(packed)
-    return ticket and ticket.expires > now and ticket or nil
-end
-
--- The ticket of an owner, if it is in line and its heartbeat has not lapsed.
-local function live_ticket(lock, owner)
-    local ticket = ticket_in_line(lock, owner)
-    return ticket and redis.call('ZSCORE', lock.queue, owner) and ticket or nil
-end
-
--- Reads a lock from its four KEYS, the first at index i, and drops holders that have expired.
+-- Reads a lock from its six KEYS, the first at index i, and drops holders that have expired.
 local function open(i)
     local lock = {
-        key = KEYS[i], queue = KEYS[i + 1], tickets = KEYS[i + 2], counter = KEYS[i + 3],
-        holders = {}, foreign = false, changed = false, freed = false
+        key = KEYS[i], holders = KEYS[i + 1], queue = KEYS[i + 2], heartbeats = KEYS[i + 3], tickets = KEYS[i + 4],
+        counter = KEYS[i + 5], mode = '', taken = 0, granted = {}, again = false
     }
-    local flat = redis.pcall('HGETALL', lock.key)
-    if #flat == 0 and not flat.err then
+    local kind = redis.call('TYPE', lock.key)['ok']
+    if kind == 'none' then
         return lock
     end
-    if flat.err and not string.find(flat.err, 'WRONGTYPE', 1, true) then
-        return redis.call('HGETALL', lock.key)
-    end
-    lock.foreign = true
-    for f = 1, #flat, 2 do
-        if flat[f] == MARK then
-            lock.foreign = false
-        end
-    end
-    if lock.foreign then
-        return lock
-    end
-    for f = 1, #flat, 2 do
-        local owner = flat[f]
-        if owner ~= MARK then
-            local holder = read_holder(flat[f + 1])
-            if holder.expires > now then
-                lock.holders[owner] = holder
-            else
-                remove_holder(lock, owner)
-                lock.freed = true
-            end
+    lock.mode = 'foreign'
+    if kind == 'string' then
+        lock.owner, lock.life, lock.details = string.match(redis.call('GET', lock.key), '^holdfast (%S+) (%d+) (.*)$')
+        lock.mode = lock.owner and 'x' or 'foreign'
+    elseif kind == 'zset' then
+        local mark = redis.call('ZSCORE', lock.key, MARK)
+        if mark then
+            lock.taken = -tonumber(mark)
+            lock.mode = lock.taken > 0 and 'p' or 's'
+            drop_expired(lock)
         end
     end
     return lock
 end
 
--- The lock key lives exactly as long as its last holder.
-local function settle(lock)
-    if not lock.changed then
+-- 'token since channel origin' if that owner holds the lock, empty if that got lost; nil if it does not.
+local function held_by(lock, owner)
+    if lock.mode == 'x' then
+        return lock.owner == owner and lock.details or nil
+    end
+    if lock.mode == 's' or lock.mode == 'p' then
+        local expires = redis.call('ZSCORE', lock.key, owner)
+        if expires and tonumber(expires) > now then
+            return redis.call('HGET', lock.holders, owner) or ''
+        end
+    end
+end
+
+local function remove_holder(lock, owner)
+    if lock.mode == 'x' then
+        free(lock)
+    else
+        remove_holders(lock, { owner })
+    end
+end
+
+-- Never shortens.
+local function extend(lock, owner, expires)
+    if lock.mode ~= 'x' then
+        redis.call('ZADD', lock.key, 'XX', 'GT', text(expires), owner)
+        redis.call('PEXPIREAT', lock.holders, millis(expires), 'GT')
+    end
+    redis.call('PEXPIREAT', lock.key, millis(expires), 'GT')
+end
+
+local function admits(lock, mode, owner)
+    if lock.mode == '' then
+        return true
+    end
+    if lock.mode == 's' then
+        return mode == 's'
+    end
+    if lock.mode ~= 'p' or mode ~= 'p' then
+        return false
+    end
+    local count, total = permits_of(owner)
+    -- After the mark, which is negative, come the totals.
+    local smallest = tonumber(redis.call('ZRANGE', lock.key, 1, 1, 'WITHSCORES')[2])
+    return lock.taken + count <= math.min(smallest, total)
+end
+
+-- Adds a holder that is admitted; details are 'token since channel origin'.
+local function add_holder(lock, owner, mode, expires, details)
+    if mode == 'x' then
+        redis.call('SET', lock.key, 'holdfast ' .. owner .. ' ' .. text(expires - now) .. ' ' .. details, 'PXAT', millis(expires))
+        lock.mode, lock.owner, lock.details = 'x', owner, details
         return
     end
-    local last = 0
-    for _, holder in pairs(lock.holders) do
-        last = math.max(last, holder.expires)
+    local is_first = lock.mode == ''
+    if is_first then
+        -- Of holders whose key has expired.
+        redis.call('DEL', lock.holders)
     end
-    if last == 0 then
-        redis.call('DEL', lock.key)
+    if mode == 'p' then
+        local count, total = permits_of(owner)
+        lock.taken = lock.taken + count
+        redis.call('ZADD', lock.key, text(-lock.taken), MARK, text(total), 'total/' .. owner, text(expires), owner)
     else
-        redis.call('PEXPIREAT', lock.key, millis(last))
+        redis.call('ZADD', lock.key, '0', MARK, text(expires), owner)
+    end
+    redis.call('HSET', lock.holders, owner, details)
+    lock.mode = mode
+    for _, key in ipairs({ lock.key, lock.holders }) do
+        if is_first then
+            redis.call('PEXPIREAT', key, millis(expires))
+        else
+            redis.call('PEXPIREAT', key, millis(expires), 'GT')
+        end
     end
 end
 
--- Microseconds until the earliest moment at which a holder may be gone without a word.
-local function time_left(lock)
-    if lock.foreign then
-        local left = redis.call('PTTL', lock.key) * 1000
-        return left < 0 and FOREIGN_CHECK_MICROS or math.min(left, FOREIGN_CHECK_MICROS)
-    end
-    local first = math.huge
-    for _, holder in pairs(lock.holders) do
-        first = math.min(first, holder.expires)
-    end
-    return first == math.huge and 0 or first - now
+local function drop_tickets(lock, owners)
+    redis.call('ZREM', lock.queue, unpack(owners))
+    redis.call('ZREM', lock.heartbeats, unpack(owners))
+    redis.call('HDEL', lock.tickets, unpack(owners))
 end
 
--- Which of some channels have a listener. Asked before anything is said: a PUBLISH that counts nobody may still be heard at other
--- servers of a cluster, or at replicas. Who listens at another server, since the lock was there before, cannot be seen from here
--- and counts as alive. A client without the right to ask is one that reaches nobody.
-local function heard(channels)
-    local counts = redis.pcall('PUBSUB', 'NUMSUB', unpack(channels))
-    local answers = {}
-    for i, channel in ipairs(channels) do
-        local home = string.match(channel, '@(%x+)$')
-        answers[i] = home and home ~= redis.call('CLUSTER', 'MYID') or not counts.err and counts[2 * i] > 0
+local function drop_lapsed(lock)
+    local lapsed = redis.call('ZRANGE', lock.heartbeats, '-inf', text(now), 'BYSCORE', 'LIMIT', 0, BATCH)
+    if #lapsed > 0 then
+        lock.again = lock.again or #lapsed == BATCH
+        drop_tickets(lock, lapsed)
     end
-    return answers
+end
+
+-- Keeps a ticket that has not lapsed, and puts it back if it was moved aside. Returns its number, nil if there is no such ticket.
+local function keep_ticket(lock, owner, ttl, channel)
+    local expires = redis.call('ZSCORE', lock.heartbeats, owner)
+    local number = expires and tonumber(expires) > now and tonumber(redis.call('ZSCORE', lock.queue, owner) or nil)
+    if not number then
+        return nil
+    end
+    if number < 0 then
+        number = -number
+        redis.call('ZADD', lock.queue, text(number), owner)
+    end
+    if ttl > 0 then
+        redis.call('ZADD', lock.heartbeats, 'GT', text(now + ttl), owner)
+        keep_queue(lock.queue, lock.heartbeats, lock.tickets, ttl, false)
+    end
+    if string.find(channel, '@', 1, true) then
+        -- In a cluster the lock may have come here from another server.
+        local start, old, rest = string.match(redis.call('HGET', lock.tickets, owner) or '', '^(%a %d+ )(%S+)(.*)$')
+        if old and old ~= channel then
+            redis.call('HSET', lock.tickets, owner, start .. channel .. rest)
+        end
+    end
+    return number
+end
+
+-- Whether a channel has a listener. Asked before anything is said: a PUBLISH that counts nobody may still be heard at other servers of
+-- a cluster, or at replicas. Who listens at another server, since the lock was there before, cannot be seen from here and counts as
+-- alive. A client without the right to ask is one that reaches nobody.
+local function is_heard(channel)
+    local home = string.match(channel, '@(%x+)$')
+    if home and home ~= redis.call('CLUSTER', 'MYID') then
+        return true
+    end
+    local listeners = redis.pcall('PUBSUB', 'NUMSUB', channel)
+    return not listeners.err and listeners[2] > 0
 end
 
 local function publish(channel, message)
     redis.pcall('PUBLISH', channel, message)
 end
 
--- Who holds now, as the beginning of a walk.
-local function walk_of(lock)
-    local walk = { mode = '', taken = 0, smallest = math.huge }
-    if lock.foreign then
-        walk.mode = 'x'
-    end
-    for _, holder in pairs(lock.holders) do
-        walk.mode = holder.mode
-        walk.taken = walk.taken + holder.count
-        walk.smallest = math.min(walk.smallest, holder.total)
-    end
-    return walk
-end
-
-local function admits(walk, demand)
-    if walk.mode == '' then
+-- Lets the first ticket of the queue in if it fits. Returns whether to look at the next.
+local function serve(lock, owner, number, mine)
+    local expires = tonumber(redis.call('ZSCORE', lock.heartbeats, owner) or 0)
+    local details = redis.call('HGET', lock.tickets, owner) or ''
+    local mode, channel, origin = string.match(details, '^(%a) %d+ (%S+) (.*)$')
+    if expires <= now or not mode then
+        drop_tickets(lock, { owner })
         return true
     end
-    if walk.mode == 's' then
-        return demand.mode == 's'
+    -- Before asking whether it fits: a dead one that does not would keep out all behind it.
+    if not mine[owner] and not is_heard(channel) then
+        redis.call('ZADD', lock.queue, text(-number), owner)
+        return true
     end
-    return walk.mode == 'p' and demand.mode == 'p'
-        and walk.taken + demand.count <= math.min(walk.smallest, demand.total)
-end
-
-local function join(walk, demand)
-    walk.mode = demand.mode
-    walk.taken = walk.taken + demand.count
-    walk.smallest = math.min(walk.smallest, demand.total)
-end
-
-local function grant(lock, owner, demand, expires, token)
-    write_holder(lock, owner, {
-        expires = expires, token = token, mode = demand.mode, count = demand.count, total = demand.total,
-        ttl = demand.ttl, since = text(now), channel = demand.channel, origin = demand.origin
-    })
-end
-
--- Lets in from the line whoever fits, each with a message on its client's channel, but for the owner 'me', who reads it in
--- this script's reply. Returns the walk and whether somebody reachable is left in line.
-local function advance(lock, me)
-    local walk = walk_of(lock)
-    if walk.mode == 'x' then
-        return walk, true
+    if not admits(lock, mode, owner) then
+        return false
     end
-    local passed, chunk = 0, 1
-    while true do
-        local owners = redis.call('ZRANGE', lock.queue, passed, passed + chunk - 1)
+    local token = mint(lock.counter)
+    drop_tickets(lock, { owner })
+    add_holder(lock, owner, mode, expires, text(token) .. ' ' .. text(now) .. ' ' .. channel .. ' ' .. origin)
+    lock.granted[owner] = token
+    if not mine[owner] then
+        publish(channel, 'granted ' .. owner .. ' ' .. text(token) .. ' ' .. lock.key)
+    end
+    return lock.mode ~= 'x'
+end
+
+-- Lets in from the queue whoever fits, each with a message on its client's channel, but for those in 'mine': their client asks just now,
+-- so it lives, and reads it in this script's reply. Returns whether somebody who can be reached is left in the queue.
+local function advance(lock, mine)
+    if lock.mode == 'x' or lock.mode == 'foreign' then
+        return true
+    end
+    local seen, chunk = 0, 1
+    while seen < BATCH do
+        local first = redis.call('ZRANGE', lock.queue, '(0', '+inf', 'BYSCORE', 'LIMIT', 0, chunk, 'WITHSCORES')
+        if #first == 0 then
+            return false
+        end
+        for i = 1, #first, 2 do
+            if not serve(lock, first[i], tonumber(first[i + 1]), mine) then
+                return true
+            end
+        end
+        seen = seen + chunk
         chunk = CHUNK
-        if #owners == 0 then
-            return walk, false
-        end
-        for _, owner in ipairs(owners) do
-            local ticket = ticket_in_line(lock, owner)
-            if not ticket then
-                remove_ticket(lock, owner)
-            elseif not admits(walk, ticket) then
-                return walk, true
-            elseif owner ~= me and not heard({ ticket.channel })[1] then
-                passed = passed + 1
-            else
-                local token = mint(lock.counter)
-                remove_ticket(lock, owner)
-                grant(lock, owner, ticket, ticket.expires, token)
-                if owner ~= me then
-                    publish(ticket.channel, 'granted ' .. owner .. ' ' .. text(token) .. ' ' .. lock.key)
-                end
-                join(walk, ticket)
-                if walk.mode == 'x' then
-                    return walk, true
-                end
-            end
-        end
     end
+    lock.again = true
+    return true
 end
 
--- The first in line who live, at least as many as asked for if there are; 'me' lives, since it asks. Drops tickets that have lapsed.
-local function first_alive(lock, many, me)
-    local found, from, chunk = {}, 0, WATCHERS
-    while #found < many do
-        local owners = redis.call('ZRANGE', lock.queue, from, from + chunk - 1)
-        if #owners == 0 then
-            break
-        end
-        local live, channels = {}, {}
-        for i, packed in ipairs(redis.call('HMGET', lock.tickets, unpack(owners))) do
-            local expires, ttl, channel = string.match(packed or '', EXPIRY_TTL_CHANNEL)
-            if expires and tonumber(expires) > now then
-                live[#live + 1] = { owner = owners[i], expires = tonumber(expires), ttl = tonumber(ttl), channel = channel }
-                channels[#live] = channel
-            else
-                remove_ticket(lock, owners[i])
-            end
-        end
-        from = from + #live
-        chunk = math.min(2 * chunk, 128)
-        for i, listens in ipairs(#live > 0 and heard(channels) or {}) do
-            if listens or live[i].owner == me then
-                found[#found + 1] = live[i]
-            end
-        end
+-- Microseconds until the earliest moment at which something changes without a word: a shared lock is held until its last holder is gone,
+-- of permits some are free when the first is.
+local function time_left(lock)
+    if lock.again or lock.mode == '' then
+        return 0
     end
-    return found
+    if lock.mode == 'p' then
+        return tonumber(redis.call('ZRANGE', lock.key, FIRST_TIME, '+inf', 'BYSCORE', 'LIMIT', 0, 1, 'WITHSCORES')[2]) - now
+    end
+    local left = redis.call('PTTL', lock.key) * 1000
+    if left >= 0 then
+        return left
+    end
+    if lock.mode == 'x' then
+        -- Another program has made it eternal.
+        left = tonumber(lock.life)
+        redis.call('PEXPIREAT', lock.key, millis(now + left))
+        return left
+    end
+    return math.huge
 end
 
--- What one who stays in line is told: after how many microseconds it has to look after the holder, if that is its part. The first
--- few who live watch the holder's deadline, one after the other; a foreign key, which is looked at often, only the first.
-local function waiting(lock, me)
-    local watchers = lock.foreign and 1 or WATCHERS
-    local ahead = redis.call('ZRANK', lock.queue, me)
-    if ahead >= watchers then
-        local alive = first_alive(lock, watchers, me)
-        for place = 1, math.min(watchers, #alive) do
-            if alive[place].owner == me then
-                ahead = place - 1
-            end
-        end
+-- What one who stays in the queue is told. A foreign key is looked at often, but only by the first few.
+local function waiting(lock, number)
+    local ahead = redis.call('ZCOUNT', lock.queue, '(0', '(' .. text(number))
+    lock.left = lock.left or time_left(lock)
+    if lock.mode ~= 'foreign' then
+        lock.lapse = lock.lapse or first_lapse(lock.heartbeats)
+        return check_in(lock.left, lock.lapse, ahead, number)
     end
-    if ahead >= watchers then
+    if ahead >= FIRST_FEW then
         return { 'waiting' }
     end
-    return { 'waiting', text(time_left(lock) + ahead * WATCHER_STAGGER_MICROS) }
+    return { 'waiting', text(math.min(lock.left + ahead * STAGGER_MICROS, (ahead + 1) * FOREIGN_CHECK_MICROS)) }
 end
 
--- Those who watch the holder's deadline read it in the answers to their heartbeats; whose next one would come too late (a long ttl
--- waits behind a short one) is told now.
-local function tell_watchers(lock)
+-- The lock may be free sooner than those in the queue were told.
+local function tell_first_few(lock)
     local left = time_left(lock)
-    -- The tickets live as long as the last of them, and nobody's expiry is further away than its ttl: mostly this tells that
-    -- nobody has to be told.
-    if redis.call('PTTL', lock.tickets) * 1000 * HEARTBEAT <= left then
-        return
-    end
-    local alive = first_alive(lock, WATCHERS, nil)
-    for place = 1, math.min(WATCHERS, #alive) do
-        local ticket = alive[place]
-        if ticket.expires - (1 - HEARTBEAT) * ticket.ttl > now + left then
-            publish(ticket.channel, 'watch ' .. ticket.owner .. ' ' .. text(left + (place - 1) * WATCHER_STAGGER_MICROS)
-                .. ' ' .. lock.key)
+    for i, owner in ipairs(redis.call('ZRANGE', lock.queue, '(0', '+inf', 'BYSCORE', 'LIMIT', 0, FIRST_FEW)) do
+        local channel = string.match(redis.call('HGET', lock.tickets, owner) or '', '^%a %d+ (%S+)')
+        if channel then
+            publish(channel, 'watch ' .. owner .. ' ' .. text(left + (i - 1) * STAGGER_MICROS) .. ' ' .. lock.key)
         end
     end
 end
 
--- After somebody left: let the next in.
-local function pass_on(lock)
-    advance(lock, nil)
-    settle(lock)
-    tell_watchers(lock)
-end
-
--- What a request asks for, from ARGV[i] on: owner, mode, count, total, ttl, channel, origin.
-local function demand_of(i)
-    return {
-        mode = ARGV[i + 1], count = tonumber(ARGV[i + 2]), total = tonumber(ARGV[i + 3]), ttl = tonumber(ARGV[i + 4]),
-        channel = channel_here(ARGV[i + 5]), origin = ARGV[i + 6], since = text(now)
-    }
+-- A number, and 2 more if there is more to do.
+local function reply(number, lock)
+    return number + (lock.again and 2 or 0)
 end
 
 local function held(token)

@@ -1,14 +1,13 @@
--- The usual case of release, before anything else is made: the one live holder leaves for good, and nobody waits.
-if ARGV[2] == '0' and redis.call('EXISTS', KEYS[2]) == 0 then
-    local flat = redis.pcall('HGETALL', KEYS[1])
-    if #flat == 4 then
-        local at = flat[1] == 'holdfast' and 3 or flat[3] == 'holdfast' and 1
-        if at and flat[at] == ARGV[1] then
-            local time = redis.call('TIME')
-            if tonumber(string.match(flat[at + 1], '^%d+')) > tonumber(time[1]) * 1000000 + tonumber(time[2]) then
-                redis.call('DEL', KEYS[1])
-                return 1
-            end
+-- The usual case of release, before anything else is made: the one holder leaves for good, and nobody waits who could be reached.
+local first
+if ARGV[2] == '0' then
+    local value = redis.pcall('GET', KEYS[1])
+    local start = 'holdfast ' .. ARGV[1] .. ' '
+    if type(value) == 'string' and string.sub(value, 1, #start) == start then
+        first = redis.call('ZRANGE', KEYS[3], '(0', '+inf', 'BYSCORE', 'LIMIT', 0, 1)[1]
+        if not first then
+            redis.call('DEL', KEYS[1])
+            return 1
         end
     end
 end

@@ -1,25 +1,24 @@
 #!lua flags=allow-oom
 -- Ends a holder and lets the next in.
 --
--- KEYS  lock, queue, tickets, counter
--- ARGV  owner, linger
--- Reply 1, or 0 if this owner did not hold the lock: then nothing of anybody else is changed
+-- KEYS  lock, holders, queue, heartbeats, tickets, counter
+-- ARGV  owner, linger, life of the counter
+-- Reply 1, or 0 if this owner did not hold the lock: then nothing of anybody else is changed; 2 more if there is more to do
 --
 -- With a linger the lock stays taken by nobody for that long, whether or not the client lives to see it.
 -- Works on a server that is out of memory.
 
 local lock = open(1)
-local owner, linger = ARGV[1], tonumber(ARGV[2])
-local holder = lock.holders[owner]
-if holder then
+local owner, linger, mode = ARGV[1], tonumber(ARGV[2]), lock.mode
+local details = held_by(lock, owner)
+if details then
     remove_holder(lock, owner)
     if linger > 0 then
-        holder.expires = now + linger
-        holder.channel = '-'
-        write_holder(lock, '~' .. owner, holder)
+        add_holder(lock, '~' .. owner, mode, now + linger, details)
     end
 end
-if lock.changed then
-    pass_on(lock)
+advance(lock, {})
+if details and linger > 0 then
+    tell_first_few(lock)
 end
-return holder and 1 or 0
+return reply(details and 1 or 0, lock)

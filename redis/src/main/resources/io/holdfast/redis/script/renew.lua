@@ -1,56 +1,98 @@
 #!lua flags=allow-oom
--- Keeps holders and tickets, many locks at once.
+-- Keeps holders, of many locks at once.
 --
--- KEYS  lock, queue, tickets, counter of each
--- ARGV  owner, ttl, channel of each
--- Reply per lock {'held', token}, {'waiting', microseconds until it should check, or nothing if others do},
---       {'gone'} or {'failed', why}
+-- KEYS  lock of each; then holders of some of these locks, each once
+-- ARGV  how many locks; of each lock: x, or s if it is held by several, how many owners, and owner and ttl of each
+-- Reply per owner 'held', 'gone' or {'failed', why}
 --
--- Never shortens, never revives what has expired; a ttl of 0 only asks. A ticket that turns out to be next gets the lock in this reply, whether
--- or not its client listens: that is how a lost message and a lost subscription are made good. An error with
--- one lock does not touch the others. Works on a server that is out of memory: it must not cost the locks held.
+-- Never shortens, never revives what has expired; a ttl of 0 only asks. What holders say of themselves is kept too where its key is
+-- named, but no renewal needs it: in a cluster two keys of a slot may be at two servers for a while. An error with one lock does not
+-- touch the others. Works on a server that is out of memory: it must not cost the locks held.
 
-local function renew(n)
-    local lock = open(4 * n - 3)
-    local owner, ttl, channel = ARGV[3 * n - 2], tonumber(ARGV[3 * n - 1]), channel_here(ARGV[3 * n])
-    local holder = lock.holders[owner]
-    if holder then
-        holder.expires = math.max(holder.expires, now + ttl)
-        holder.channel = channel
-        write_holder(lock, owner, holder)
-        if lock.freed then
-            advance(lock, nil)
+local time = redis.call('TIME')
+local now = time[1] * 1000000 + time[2]
+
+local function text(number)
+    return string.format('%.0f', number)
+end
+
+local function live_until(key, micros)
+    redis.call('PEXPIREAT', key, text(math.ceil(micros / 1000)), 'GT')
+end
+
+local function is_other_type(reply)
+    return type(reply) == 'table' and reply.err and string.find(reply.err, 'WRONGTYPE', 1, true)
+end
+
+local function renew_shared(key, owners, ttls)
+    local scores = redis.call('ZMSCORE', key, unpack(owners))
+    local answers, raised, last = {}, { 'XX', 'GT' }, 0
+    for i, score in ipairs(scores) do
+        local is_held = score and tonumber(score) > now
+        answers[i] = is_held and 'held' or 'gone'
+        if is_held then
+            last = math.max(last, now + ttls[i])
+            table.insert(raised, text(now + ttls[i]))
+            table.insert(raised, owners[i])
         end
-        settle(lock)
-        return held(holder.token)
     end
-    local ticket = live_ticket(lock, owner)
-    if ticket then
-        ticket.expires = math.max(ticket.expires, now + ttl)
-        ticket.channel = channel
-        write_ticket(lock, owner, ticket)
-    else
-        remove_ticket(lock, owner)
+    if last > now then
+        redis.call('ZADD', key, unpack(raised))
+        live_until(key, last)
     end
-    advance(lock, owner)
-    settle(lock)
-    if lock.holders[owner] then
-        tell_watchers(lock)
-        return held(lock.holders[owner].token)
-    end
-    if not ticket then
-        return { 'gone' }
-    end
-    return waiting(lock, owner)
+    return answers, last
 end
 
-local answers = {}
-for n = 1, #KEYS / 4 do
-    local fine, answer = pcall(renew, n)
-    if fine then
-        answers[n] = answer
-    else
-        answers[n] = { 'failed', type(answer) == 'table' and answer['err'] or tostring(answer) }
+local function renew_exclusive(key, value, owners, ttls)
+    local answers = {}
+    for i, owner in ipairs(owners) do
+        local start = 'holdfast ' .. owner .. ' '
+        local is_held = value and string.sub(value, 1, #start) == start
+        if is_held and ttls[i] > 0 then
+            live_until(key, now + ttls[i])
+        end
+        answers[i] = is_held and 'held' or 'gone'
+    end
+    return answers, 0
+end
+
+-- A renewal may overtake the downgrade of its lock, or be overtaken by it, so the type of the key has the last word.
+local function renew(key, mode, owners, ttls)
+    if mode == 'x' then
+        local value = redis.pcall('GET', key)
+        if type(value) ~= 'table' then
+            return renew_exclusive(key, value, owners, ttls)
+        end
+        if not is_other_type(value) then
+            error(value)
+        end
+    end
+    local kind = redis.call('TYPE', key)['ok']
+    if kind == 'zset' or kind == 'none' then
+        return renew_shared(key, owners, ttls)
+    end
+    return renew_exclusive(key, false, owners, ttls)
+end
+
+local replies, last, locks, at = {}, 0, tonumber(ARGV[1]), 2
+for n = 1, locks do
+    local mode, count = ARGV[at], tonumber(ARGV[at + 1])
+    local owners, ttls = {}, {}
+    for i = 1, count do
+        owners[i] = ARGV[at + 2 * i]
+        ttls[i] = tonumber(ARGV[at + 2 * i + 1])
+    end
+    at = at + 2 + 2 * count
+    local fine, answers, until_then = pcall(renew, KEYS[n], mode, owners, ttls)
+    for i = 1, count do
+        local why = not fine and (type(answers) == 'table' and answers['err'] or tostring(answers))
+        table.insert(replies, fine and answers[i] or { 'failed', why })
+    end
+    last = math.max(last, fine and until_then or 0)
+end
+if last > now then
+    for n = locks + 1, #KEYS do
+        live_until(KEYS[n], last)
     end
 end
-return answers
+return replies

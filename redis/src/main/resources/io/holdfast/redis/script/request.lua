@@ -1,21 +1,21 @@
 -- Shared by attempt and enqueue: takes the lock for ARGV's owner if nobody is ahead. Returns the token, or nil.
 -- A repeated request (its first answer was lost) finds itself the holder, is extended, and gets the token it has.
-local function take(lock, owner, demand)
-    local mine = lock.holders[owner]
-    if mine then
-        mine.expires = math.max(mine.expires, now + demand.ttl)
-        write_holder(lock, owner, mine)
-        return mine.token
+local function take(lock, mine)
+    local owner, mode, expires = ARGV[1], ARGV[2], now + tonumber(ARGV[3])
+    local details = held_by(lock, owner)
+    if details then
+        extend(lock, owner, expires)
+        return tonumber(string.match(details, '^%d+')) or mint(lock.counter)
     end
-    local walk, others_wait = advance(lock, owner)
-    mine = lock.holders[owner]
-    if mine then
-        return mine.token
+    local others_wait = advance(lock, mine)
+    if lock.granted[owner] then
+        return lock.granted[owner]
     end
-    if others_wait or not admits(walk, demand) then
+    if others_wait or not admits(lock, mode, owner) then
         return nil
     end
     local token = mint(lock.counter)
-    grant(lock, owner, demand, now + demand.ttl, token)
+    add_holder(lock, owner, mode, expires,
+        text(token) .. ' ' .. text(now) .. ' ' .. channel_here(ARGV[4]) .. ' ' .. ARGV[5])
     return token
 end

@@ -55,7 +55,7 @@ class LockKeysTest {
             assertThat(LockKeys.ofQueueKey("holdfast:", keys.queue())).contains(keys);
             assertThat(LockKeys.ofCounterKey("holdfast:", keys.counter())).contains(keys);
         }
-        assertThat(seen).hasSize(4 * NAMES.size());
+        assertThat(seen).hasSize(6 * NAMES.size());
     }
 
     @Test

@@ -36,7 +36,7 @@ class ScriptCallsTest {
 
         @Override
         public LentConnection borrow(Urgency urgency, Deadline deadline) {
-            LentConnection one = new LentConnection(new Connection(), urgency);
+            LentConnection one = new LentConnection(new Connection(), () -> {});
             lent.add(one);
             return one;
         }
@@ -74,13 +74,19 @@ class ScriptCallsTest {
             },
             Runnable::run);
     private final Topology servers = new SingleServer(lender);
-    private final ScriptCalls calls =
-            new ScriptCalls(servers, new FailoverPause(servers, time), context, Duration.ofSeconds(5), 0);
+    private final ScriptCalls calls = new ScriptCalls(
+            servers,
+            new FailoverPause(servers, time),
+            context,
+            Duration.ofSeconds(5),
+            0,
+            Duration.ofDays(7),
+            demoted -> {});
 
     /** So large that an alarm guards it. */
     private static ScriptCall call() {
         List<String> keys = LockKeys.of("holdfast:", "lock").all();
-        return new ScriptCall(Script.RENEW, 0, "lock", keys, Collections.nCopies(300, "x"));
+        return new ScriptCall(Script.RENEW, 0, "lock", keys, 0, Collections.nCopies(300, "x"));
     }
 
     private Deadline soon() {
@@ -98,7 +104,9 @@ class ScriptCallsTest {
 
     @Test
     void costsNoConnectionOfSeveralCallsAndLeavesTheirOutcomesUnknown() {
-        List<Outcome> outcomes = calls.runAll(List.of(call(), call()), soon());
+        List<Outcome> outcomes = new ArrayList<>();
+
+        calls.runAll(List.of(call(), call()), soon(), (number, outcome) -> outcomes.add(outcome));
 
         assertThat(outcomes)
                 .hasSize(2)

@@ -2,6 +2,7 @@ package io.holdfast.redis.server;
 
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.holdfast.servers.RedisServer;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.TimeSource;
 import java.net.InetAddress;
@@ -67,6 +68,22 @@ class PooledNodeTest {
                 assertThatThrownBy(() -> one.borrow(Node.Urgency.SHARED, soon()))
                         .isExactlyInstanceOf(Error.class);
             }
+        }
+    }
+
+    @Test
+    void areNeverMoreThanTheLimitAndAFew() {
+        try (RedisServer server = RedisServer.start()) {
+            HostAndPort address = new HostAndPort("127.0.0.1", server.port());
+            PooledNode two =
+                    new PooledNode(address, DefaultJedisClientConfig.builder().build(), null, 2);
+            for (int i = 0; i < 6; i++) {
+                two.borrow(Node.Urgency.EXTRA, soon());
+            }
+
+            Deadline already = Deadline.after(TimeSource.system(), Duration.ofMillis(50));
+            assertThatThrownBy(() -> two.borrow(Node.Urgency.EXTRA, already)).hasMessageContaining("are in use");
+            assertThatThrownBy(() -> two.borrow(Node.Urgency.SHARED, already)).hasMessageContaining("are in use");
         }
     }
 

@@ -1,0 +1,15 @@
+-- The usual case of enqueue when the lock is taken: somebody else has it alone, and a new request becomes the last ticket of the queue.
+-- Does what the rest would do, in half the time.
+if there == nil then
+    there = redis.pcall('GET', KEYS[1])
+end
+local holder = type(there) == 'string' and string.match(there, '^holdfast (%S+) ')
+if holder and holder ~= ARGV[1] and not redis.call('ZSCORE', KEYS[4], ARGV[1]) then
+    local lapse, left = first_lapse(KEYS[4]), redis.call('PTTL', KEYS[1])
+    if lapse > now and left >= 0 then
+        local ahead = redis.call('ZCOUNT', KEYS[3], '(0', '+inf')
+        local number = join_queue(KEYS[3], KEYS[4], KEYS[5], ARGV[1], tonumber(ARGV[3]),
+            ARGV[2] .. ' ' .. text(now) .. ' ' .. channel_here(ARGV[4]) .. ' ' .. ARGV[5])
+        return check_in(left * 1000, lapse, ahead, number)
+    end
+end
