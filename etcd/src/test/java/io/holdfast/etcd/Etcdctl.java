@@ -7,6 +7,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Pattern;
 
 /** The real {@code etcdctl}, as others use it. */
 final class Etcdctl {
@@ -45,6 +46,15 @@ final class Etcdctl {
         return run("get", "--prefix", "--keys-only", prefix)
                 .lines()
                 .filter(line -> !line.isEmpty())
+                .toList();
+    }
+
+    /** The leases, in hex, of the keys that begin so. */
+    List<String> leases(String prefix) {
+        return Pattern.compile("\"lease\":(\\d+)")
+                .matcher(run("get", "--prefix", "-w", "json", prefix))
+                .results()
+                .map(found -> Long.toHexString(Long.parseLong(found.group(1))))
                 .toList();
     }
 

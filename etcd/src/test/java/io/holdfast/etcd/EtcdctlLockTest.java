@@ -113,6 +113,22 @@ class EtcdctlLockTest {
     }
 
     @Test
+    void itsTurnComesThoughTheSlotAheadOfItIsUsedAgainAtOnce() throws Exception {
+        TestTicket held = client.grant(name);
+        ForeignLock foreign = new ForeignLock("holdfast/" + name);
+        await().until(() -> etcdctl.keys("holdfast/" + name + "/").size() == 2);
+
+        client.release(held);
+        TestTicket again = client.enqueue(name);
+
+        assertThat(etcdctl.keys("holdfast/" + name + "/")).contains("holdfast/" + name + "/0");
+        foreign.held.get(20, TimeUnit.SECONDS);
+        assertThat(again.isGranted()).isFalse();
+        foreign.release();
+        again.arrived();
+    }
+
+    @Test
     void withAnEmptyPrefixAPlainNameIsTheSameLockForBoth() throws Exception {
         try (TestClient bare = TestClient.of("etcd://127.0.0.1:" + server.port() + "?prefix=")) {
             ForeignLock foreign = new ForeignLock(name);

@@ -20,6 +20,7 @@ import io.holdfast.spi.Deadline;
 import io.holdfast.spi.ReleaseAnswer;
 import io.holdfast.spi.Withdrawal;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
@@ -76,6 +77,10 @@ class FaultsTest {
 
     private List<String> keys() {
         return etcdctl.keys("holdfast/" + name + "/");
+    }
+
+    private List<String> leases() {
+        return etcdctl.leases("holdfast/" + name + "/");
     }
 
     private static String leaseOf(TestTicket ticket) {
@@ -280,7 +285,7 @@ class FaultsTest {
 
             granted.orTimeout(20, TimeUnit.SECONDS).join();
             assertThat(asked.isLost()).isFalse();
-            assertThat(keys()).singleElement().asString().contains(leaseOf(asked));
+            assertThat(leases()).containsExactly(leaseOf(asked));
             assertThat(meddled.release(asked)).isEqualTo(ReleaseAnswer.RELEASED);
         }
     }
@@ -479,7 +484,7 @@ class FaultsTest {
             waiter.heardOfLoss();
             proxy.heal();
 
-            await().atMost(Duration.ofSeconds(20)).until(() -> keys().stream().noneMatch(key -> key.contains(lease)));
+            await().atMost(Duration.ofSeconds(20)).until(() -> !leases().contains(lease));
             assertThat(etcdctl.run("lease", "list")).contains(lease);
         }
     }
@@ -586,6 +591,24 @@ class FaultsTest {
             assertThat(three.renew(held)).isEqualTo(Renewed.KEPT);
             assertThat(three.release(held)).isEqualTo(ReleaseAnswer.RELEASED);
             waiter.arrived();
+        }
+    }
+
+    @Test
+    void aServerThatTakesSmallTransactionsOnlyIsServedWithSmallOnes() {
+        try (EtcdServer strict =
+                        EtcdServer.builder().args("--max-txn-ops", "16").start();
+                TestClient three = TestClient.of("etcd://127.0.0.1:" + strict.port())) {
+            List<TestTicket> held = new ArrayList<>();
+            for (int i = 0; i < 50; i++) {
+                held.add(three.grant(name + i));
+            }
+            int before = held.stream().mapToInt(each -> each.kept.get()).sum();
+
+            three.store.renew(held.stream().map(each -> each.ticket).toList(), TestClient.soon());
+
+            assertThat(held).allMatch(each -> each.failure.isEmpty() && !each.isLost());
+            assertThat(held.stream().mapToInt(each -> each.kept.get()).sum()).isEqualTo(before + 50);
         }
     }
 }

@@ -26,6 +26,7 @@ import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.function.UnaryOperator;
 
@@ -59,6 +60,15 @@ final class Meddler implements ClientInterceptor, AutoCloseable {
 
     final List<TxnRequest> heldUp = new CopyOnWriteArrayList<>();
 
+    /** Which transactions arrive twice, as a channel that repeats or hedges requests sends them; the store hears of the second. */
+    volatile Predicate<TxnRequest> doubles = txn -> false;
+
+    /** What of a watch's messages is told, and what else. */
+    volatile Function<WatchResponse, List<WatchResponse>> watched = List::of;
+
+    /** What was told on watches. */
+    final List<WatchResponse> told = new CopyOnWriteArrayList<>();
+
     /** Which requests are made without the store knowing it yet: their answers stay under way until {@link #letGo}. */
     volatile Predicate<Object> delaysAnswerTo = request -> false;
 
@@ -66,6 +76,9 @@ final class Meddler implements ClientInterceptor, AutoCloseable {
     final List<Object> underWay = new CopyOnWriteArrayList<>();
 
     private final List<Runnable> delayed = new ArrayList<>(); // guarded by this
+
+    /** How often the store has read ranges. */
+    final AtomicInteger listings = new AtomicInteger();
 
     private final ManagedChannel channel;
     private volatile ClientCall<WatchRequest, WatchResponse> watchStream;
@@ -81,7 +94,12 @@ final class Meddler implements ClientInterceptor, AutoCloseable {
 
     /** A store on a channel of the user's. */
     StoreFactory store() {
-        return EtcdStores.using(ClientInterceptors.intercept(channel, this));
+        return store("");
+    }
+
+    /** The same, with options as in a URI. */
+    StoreFactory store(String options) {
+        return EtcdStores.using(ClientInterceptors.intercept(channel, this), options);
     }
 
     /** Makes the server cancel a watch its client knows to be open. */
@@ -112,7 +130,8 @@ final class Meddler implements ClientInterceptor, AutoCloseable {
     /** Whether it puts a key on a lease. */
     static boolean bindsAKey(TxnRequest txn) {
         return txn.getSuccessList().stream()
-                .anyMatch(op -> op.hasRequestPut() && op.getRequestPut().getLease() != 0);
+                .anyMatch(op -> op.hasRequestPut() && op.getRequestPut().getLease() != 0
+                        || op.hasRequestTxn() && bindsAKey(op.getRequestTxn()));
     }
 
     static boolean deletesAKey(TxnRequest txn) {
@@ -143,6 +162,9 @@ final class Meddler implements ClientInterceptor, AutoCloseable {
             broken.incrementAndGet();
             throw new IllegalStateException("broken");
         }
+        if (name.endsWith("KV/Range")) {
+            listings.incrementAndGet();
+        }
         boolean fails = !listsKeys && name.endsWith("/LeaseTimeToLive");
         ClientCall<Q, R> call =
                 next.newCall(method, fails ? options.withDeadlineAfter(0, TimeUnit.NANOSECONDS) : options);
@@ -167,6 +189,9 @@ final class Meddler implements ClientInterceptor, AutoCloseable {
                 } else if (message instanceof TxnRequest txn && holdsUp.test(txn)) {
                     onItsWay = true;
                     heldUp.add(txn);
+                } else if (message instanceof TxnRequest txn && doubles.test(txn)) {
+                    deliver(txn);
+                    super.sendMessage(message);
                 } else if (message instanceof WatchRequest) {
                     openWatch(() -> super.sendMessage(message));
                 } else {
@@ -191,7 +216,12 @@ final class Meddler implements ClientInterceptor, AutoCloseable {
                                     delay(() -> super.onMessage(message));
                                     underWay.add(message);
                                 } else {
-                                    super.onMessage(meddle(message));
+                                    List<R> told = meddle(message);
+                                    told.forEach(super::onMessage);
+                                    if (told.isEmpty()) {
+                                        // Who hears nothing asks for nothing more.
+                                        call.request(1);
+                                    }
                                 }
                             }
 
@@ -210,14 +240,18 @@ final class Meddler implements ClientInterceptor, AutoCloseable {
     }
 
     @SuppressWarnings("unchecked")
-    private <R> R meddle(R message) {
-        if (message instanceof WatchResponse response && response.getCreated()) {
-            watchIds.add(response.getWatchId());
+    private <R> List<R> meddle(R message) {
+        if (message instanceof WatchResponse response) {
+            told.add(response);
+            if (response.getCreated()) {
+                watchIds.add(response.getWatchId());
+            }
+            return (List<R>) watched.apply(response);
         }
         if (message instanceof LeaseKeepAliveResponse kept) {
-            return (R) keepAlives.apply(kept);
+            return List.of((R) keepAlives.apply(kept));
         }
-        return message;
+        return List.of(message);
     }
 
     @Override

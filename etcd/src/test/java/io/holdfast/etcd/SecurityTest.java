@@ -49,6 +49,34 @@ class SecurityTest {
     }
 
     @Test
+    void locksWorkWithALoginThatMayTouchTheKeysOfOneLockOnly() {
+        try (EtcdServer server = EtcdServer.start()) {
+            Etcdctl admin = new Etcdctl(server.endpoint());
+            admin.run("role", "add", "one-lock");
+            admin.run("role", "grant-permission", "one-lock", "readwrite", "--prefix", "holdfast/lock/");
+            admin.run("user", "add", "narrow:pw");
+            admin.run("user", "grant-role", "narrow", "one-lock");
+            Users.create(admin);
+            String uri = "etcd://narrow:pw@127.0.0.1:" + server.port();
+            try (TestClient one = TestClient.of(uri);
+                    TestClient two = TestClient.of(uri)) {
+                one.store.ping(TestClient.soon());
+                TestTicket held = one.grant("lock");
+                TestTicket waiter = two.enqueue("lock");
+                assertThat(one.renew(held)).isEqualTo(Renewed.KEPT);
+                assertThat(two.renew(waiter)).isEqualTo(Renewed.KEPT);
+                // Once more, since the first refusal may have been of a login that had lapsed.
+                one.release(held);
+                two.release(waiter.arrived());
+                TestTicket again = one.grant("lock");
+                TestTicket next = two.enqueue("lock");
+                one.release(again);
+                two.release(next.arrived());
+            }
+        }
+    }
+
+    @Test
     void aTokenThatExpiredOrWasForgottenIsRenewedUnseen() {
         try (EtcdServer server = withUsers("--auth-token-ttl", "1");
                 TestClient one = TestClient.of(uri(server));

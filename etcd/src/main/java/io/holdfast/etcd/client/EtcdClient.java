@@ -135,9 +135,13 @@ public final class EtcdClient implements AutoCloseable {
         }
     }
 
+    boolean hasLogin() {
+        return settings.login().isPresent();
+    }
+
     /** Whether the next call must wait for a login first. */
     boolean needsLogin() {
-        return settings.login().isPresent() && token == null;
+        return hasLogin() && token == null;
     }
 
     void forgetLogin() {

@@ -5,6 +5,8 @@ import io.holdfast.LockException;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.UnknownOutcomeException;
 import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletionException;
 
 /** A call to etcd that brought no answer, and what may have become of its request. */
 public final class RpcFailure extends RuntimeException {
@@ -70,6 +72,13 @@ public final class RpcFailure extends RuntimeException {
         return of(Status.NOT_FOUND.withDescription(LEASE_NOT_FOUND), false);
     }
 
+    /** Of a call that was not waited for. */
+    public static Optional<RpcFailure> causeOf(Throwable failed) {
+        Throwable cause =
+                failed instanceof CompletionException && failed.getCause() != null ? failed.getCause() : failed;
+        return cause instanceof RpcFailure failure ? Optional.of(failure) : Optional.empty();
+    }
+
     public boolean isNotApplied() {
         return fate == Fate.NOT_APPLIED;
     }
@@ -87,6 +96,21 @@ public final class RpcFailure extends RuntimeException {
         return description.contains("database space exceeded");
     }
 
+    /** The login is good, and has no right to this. */
+    public boolean isForbidden() {
+        return code == Status.Code.PERMISSION_DENIED && !wantsLogin();
+    }
+
+    /** The server takes smaller transactions only. */
+    public boolean isTooManyOperations() {
+        return description.contains("too many operations");
+    }
+
+    /** A revision was asked for that is no longer kept. */
+    public boolean isCompacted() {
+        return code == Status.Code.OUT_OF_RANGE && description.contains("compacted");
+    }
+
     public boolean isLeaseNotFound() {
         return code == Status.Code.NOT_FOUND && description.contains(LEASE_NOT_FOUND);
     }
@@ -102,6 +126,11 @@ public final class RpcFailure extends RuntimeException {
     /** The same of a request that is known not to have been applied, or changes nothing. */
     public RpcFailure asNotApplied() {
         return new RpcFailure(Fate.NOT_APPLIED, this);
+    }
+
+    /** The same of a request that has left something which was to be undone. */
+    public RpcFailure asUnknown() {
+        return new RpcFailure(Fate.UNKNOWN, this);
     }
 
     /** What it means to a request that is about no lock in particular, and changes nothing. */

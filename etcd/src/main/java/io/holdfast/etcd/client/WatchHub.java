@@ -7,11 +7,9 @@ import io.grpc.stub.ClientCallStreamObserver;
 import io.grpc.stub.ClientCalls;
 import io.grpc.stub.ClientResponseObserver;
 import io.holdfast.etcd.internal.wire.Event;
-import io.holdfast.etcd.internal.wire.KeyValue;
 import io.holdfast.etcd.internal.wire.WatchCancelRequest;
 import io.holdfast.etcd.internal.wire.WatchCreateRequest;
 import io.holdfast.etcd.internal.wire.WatchGrpc;
-import io.holdfast.etcd.internal.wire.WatchProgressRequest;
 import io.holdfast.etcd.internal.wire.WatchRequest;
 import io.holdfast.etcd.internal.wire.WatchResponse;
 import io.holdfast.spi.Deadline;
@@ -34,18 +32,20 @@ import org.jspecify.annotations.Nullable;
  *
  * A watch with a start revision in the past joins etcd's group of unsynced watchers, which is served every 100 ms: the
  * stall of every recipe that opens "a watch from the revision I read". So watches open with start revision 0, "from now
- * on", and the server says from which revision on that is. A watcher that knows the state as of revision r hears
- * opened(s): if s <= r there is no gap, every change after r will be told; else it reads once more. Reading costs nobody
- * time: whoever watches waits anyway.
- *
- * Older servers (3.4) read the revision s first and register the watch a moment later: a change in between sends the watch to
- * the unsynced group after all, though s <= r. So after each answer we ask for the stream's progress, which is a revision
- * read after the watch was registered: whoever knows less than that looks.
- * Newer servers have no such moment and may not answer, which does no harm.
+ * on", and the watcher reads once more when it hears that it is open: what it reads is no older than the watch, so nothing is
+ * missed in between, and what is told of both is to be ignored by its revision. Older servers (3.4) read the revision first and
+ * register the watch a moment later: a change in between sends the watch to the unsynced group after all, and what
+ * happens in the first 100 ms may be told late; nothing is lost.
  *
  * Whatever goes wrong (the stream breaks, the member is left, the server cancels a watch because it lagged behind a
- * compaction) has one cure: the watch is opened again "from now on", and the watcher hears opened(s) with a new s. So there
- * is no replay, and compaction cannot hurt.
+ * compaction) has one cure: the watch is opened again "from now on", perhaps at a member that lags behind, and the watcher hears
+ * opened() again. So there is no replay, and compaction cannot hurt.
+ *
+ * A revision is told whole. One that is too large for a message (a revoked lease with many keys) comes in fragments, which are
+ * put together here.
+ *
+ * A refused watch costs a login that may have lapsed (3.4 says "permission denied" of that too), and with it the stream, once.
+ * If it is refused again its key is one the login has no right to: it is asked for again now and then, and the others go on.
  *
  * etcd answers create requests of one stream in order; that is how an answer finds its watch. Watchers are called on the
  * stream's I/O thread, one at a time, never under the hub's monitor.
@@ -56,7 +56,7 @@ public final class WatchHub implements AutoCloseable {
 
     private static final long FIRST_PAUSE_NANOS = Duration.ofMillis(20).toNanos();
     private static final long LONGEST_PAUSE_NANOS = Duration.ofSeconds(1).toNanos();
-    private static final int MOST_UNPROVEN = 1000;
+    private static final long LONGEST_REFUSAL_NANOS = Duration.ofMinutes(1).toNanos();
     private static final Duration LOGIN_LIMIT = Duration.ofSeconds(5);
 
     /** Hears what happens to a key or a range. Calls return at once. */
@@ -65,13 +65,8 @@ public final class WatchHub implements AutoCloseable {
         /** From now on every change after {@code revision} is told. Comes again after a gap. */
         void opened(long revision);
 
-        /** Changes up to {@code revision} may be told late. Comes once after each {@link #opened}, if the server can tell. */
-        default void registeredBy(long revision) {}
-
-        /** Keys that are gone, with the revision of their going; all of one revision come together. */
-        void deleted(List<KeyValue> gone);
-
-        void changed(KeyValue now);
+        /** All of one or more revisions, in order. */
+        void changed(List<Event> events);
     }
 
     /** What is watched for whom, until closed. */
@@ -81,15 +76,12 @@ public final class WatchHub implements AutoCloseable {
         private final Watcher watcher;
         private boolean over; // guarded by the hub
         private long id = -1; // guarded by the hub; of the stream that is open now
+        private int refusals; // guarded by the hub; since it was last opened
 
         private Watch(ByteString key, ByteString end, Watcher watcher) {
             this.key = key;
             this.end = end;
             this.watcher = watcher;
-        }
-
-        public ByteString key() {
-            return key;
         }
 
         @Override
@@ -112,7 +104,7 @@ public final class WatchHub implements AutoCloseable {
         client.endpoints().onMove(this::moved);
     }
 
-    /** Watches one key, or with a non-empty {@code end} for deletions of all keys from {@code key} up to it. */
+    /** Watches one key, or with a non-empty {@code end} all keys from {@code key} up to it. */
     public Watch watch(ByteString key, ByteString end, Watcher watcher) {
         Watch watch = new Watch(key, end, watcher);
         synchronized (this) {
@@ -221,7 +213,7 @@ public final class WatchHub implements AutoCloseable {
         private final Endpoints.Member member;
         private final Deque<Watch> unanswered = new ArrayDeque<>();
         private final Map<Long, Watch> byId = new HashMap<>();
-        private final Deque<Watch> unproven = new ArrayDeque<>();
+        private final Map<Long, List<Event>> fragments = new HashMap<>();
         private @Nullable ClientCallStreamObserver<WatchRequest> requests;
 
         Stream(Endpoints.Member member) {
@@ -241,18 +233,17 @@ public final class WatchHub implements AutoCloseable {
         }
 
         void create(Watch watch) {
-            WatchCreateRequest.Builder create =
-                    WatchCreateRequest.newBuilder().setKey(watch.key).setRangeEnd(watch.end);
-            if (!watch.end.isEmpty()) {
-                // Whoever waits in a queue need not know who joins it behind.
-                create.addFilters(WatchCreateRequest.FilterType.NOPUT);
-            }
+            WatchCreateRequest.Builder create = WatchCreateRequest.newBuilder()
+                    .setKey(watch.key)
+                    .setRangeEnd(watch.end)
+                    .setFragment(true);
             unanswered.add(watch);
             send(WatchRequest.newBuilder().setCreateRequest(create).build());
         }
 
         void cancel(Watch watch) {
             byId.remove(watch.id);
+            fragments.remove(watch.id);
             WatchCancelRequest cancel =
                     WatchCancelRequest.newBuilder().setWatchId(watch.id).build();
             send(WatchRequest.newBuilder().setCancelRequest(cancel).build());
@@ -281,8 +272,6 @@ public final class WatchHub implements AutoCloseable {
                 created(response);
             } else if (response.getCanceled()) {
                 cancelled(response);
-            } else if (response.getEventsCount() == 0) {
-                progressed(response);
             } else {
                 deliver(response);
             }
@@ -305,73 +294,68 @@ public final class WatchHub implements AutoCloseable {
                     cancel(watch);
                     return;
                 }
+                watch.refusals = 0;
                 byId.put(watch.id, watch);
-                askProgress(watch);
             }
             watch.watcher.opened(response.getHeader().getRevision());
         }
 
-        private void askProgress(Watch watch) {
-            if (unproven.size() >= MOST_UNPROVEN) {
-                unproven.remove();
-            }
-            unproven.add(watch);
-            send(WatchRequest.newBuilder()
-                    .setProgressRequest(WatchProgressRequest.getDefaultInstance())
-                    .build());
-        }
-
-        /** Answers come in the order of the questions. */
-        private void progressed(WatchResponse response) {
-            Watch watch;
-            synchronized (WatchHub.this) {
-                watch = unproven.poll();
-                if (watch == null || watch.over) {
-                    return;
-                }
-            }
-            watch.watcher.registeredBy(response.getHeader().getRevision());
-        }
-
-        /** Most likely the login has lapsed, which the server only says as "permission denied": start all over. */
         private void refused(Watch watch, WatchResponse response) {
             LOG.log(
                     Level.DEBUG,
                     () -> "etcd refuses a watch on " + watch.key.toStringUtf8() + ": " + response.getCancelReason());
-            client.forgetLogin();
-            abort();
+            if (watch.refusals++ == 0 && client.hasLogin()) {
+                client.forgetLogin();
+                abort();
+                return;
+            }
+            createLater(watch, Math.min(LONGEST_REFUSAL_NANOS, LONGEST_PAUSE_NANOS << Math.min(watch.refusals, 6)));
+        }
+
+        private void createLater(Watch watch, long pause) {
+            context.timer().at(context.time().nanoTime() + pause, () -> {
+                synchronized (WatchHub.this) {
+                    if (!watch.over && stream == this) {
+                        create(watch);
+                    }
+                }
+            });
         }
 
         /** Not by us: whoever cancels himself is no longer in byId. */
         private void cancelled(WatchResponse response) {
             synchronized (WatchHub.this) {
                 Watch watch = byId.remove(response.getWatchId());
+                fragments.remove(response.getWatchId());
                 if (watch != null && stream == this) {
                     LOG.log(
                             Level.DEBUG,
                             () -> "etcd cancelled a watch (" + response.getCancelReason() + "); opening it again");
                     watch.id = -1;
-                    create(watch);
+                    createLater(watch, FIRST_PAUSE_NANOS);
                 }
             }
         }
 
         private void deliver(WatchResponse response) {
             Watch watch;
+            List<Event> events = response.getEventsList();
             synchronized (WatchHub.this) {
                 watch = byId.get(response.getWatchId());
+                if (watch == null || stream != this) {
+                    return;
+                }
+                if (response.getFragment() || fragments.containsKey(response.getWatchId())) {
+                    List<Event> sofar = fragments.computeIfAbsent(response.getWatchId(), id -> new ArrayList<>());
+                    sofar.addAll(events);
+                    if (response.getFragment()) {
+                        return;
+                    }
+                    events = fragments.remove(response.getWatchId());
+                }
             }
-            if (watch == null) {
-                return;
-            }
-            List<KeyValue> gone = new ArrayList<>();
-            List<KeyValue> changes = new ArrayList<>();
-            for (Event event : response.getEventsList()) {
-                (event.getType() == Event.EventType.DELETE ? gone : changes).add(event.getKv());
-            }
-            changes.forEach(watch.watcher::changed);
-            if (!gone.isEmpty()) {
-                watch.watcher.deleted(gone);
+            if (!events.isEmpty()) {
+                watch.watcher.changed(events);
             }
         }
 

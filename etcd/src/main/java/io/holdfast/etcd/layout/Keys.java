@@ -5,8 +5,11 @@ import io.holdfast.spi.support.PercentEncoding;
 import java.util.Optional;
 
 /**
- * Where things lie in etcd: the ticket of a lock at {@code <prefix><name>/<lease hex>-<number>}, a session at
+ * Where things lie in etcd: the ticket of a lock at {@code <prefix><name>/<slot>}, a session at
  * {@code <prefix>%session/<lease hex>}.
+ *
+ * <p>Slots are numbers, few, used again and shared by all clients: etcd remembers the name of a deleted key until it is compacted,
+ * and every range over a lock's keys passes all of them. So a name says nothing about whose ticket it is: its create revision does.
  *
  * <p>All keys below {@code <prefix><name>/} are tickets of that lock, whoever wrote them. So a slash inside a name is
  * escaped, else the tickets of {@code a/b} would be in the queue for {@code a}; and so is the per cent sign, which keeps
@@ -14,11 +17,14 @@ import java.util.Optional;
  */
 public final class Keys {
 
-    /** What a session's own key says after a forced release, before the key that was taken. */
+    /** What a session's own key says after a forced release, before the create revision of the ticket that was taken. */
     public static final String FORCED = "forced ";
 
     private static final String SESSIONS = "%session/";
     private static final PercentEncoding NAMES = new PercentEncoding(c -> c != '/');
+
+    /** No other slot begins so: those are numbers, or begin with hex digits, as do the keys of Go's mutex. */
+    private static final ByteString READERS = ByteString.copyFromUtf8("shared-");
 
     private static final ByteString ZERO = ByteString.copyFrom(new byte[1]);
 
@@ -33,12 +39,34 @@ public final class Keys {
         return ByteString.copyFromUtf8(prefix + NAMES.encode(name) + "/");
     }
 
-    public ByteString ticket(String name, String id) {
-        return ByteString.copyFromUtf8(prefix + NAMES.encode(name) + "/" + id);
+    /** The start of all keys of a lock in readers' slots. */
+    public static ByteString readers(ByteString queue) {
+        return queue.concat(READERS);
+    }
+
+    /** A number of a readers' slot, as of any other. */
+    public static String numberOf(String slot) {
+        String start = READERS.toStringUtf8();
+        return slot.startsWith(start) ? slot.substring(start.length()) : slot;
+    }
+
+    public ByteString ticket(String name, String slot) {
+        return ByteString.copyFromUtf8(prefix + NAMES.encode(name) + "/" + slot);
     }
 
     public ByteString session(long lease) {
         return ByteString.copyFromUtf8(prefix + SESSIONS + Long.toHexString(lease));
+    }
+
+    /** Says that a client still writes tickets on a lease that is not its own. */
+    public ByteString marker(long lease, String client) {
+        return ByteString.copyFromUtf8(prefix + SESSIONS + Long.toHexString(lease) + "-" + client);
+    }
+
+    /** The last part of a ticket's key. */
+    public static String slotOf(ByteString ticket) {
+        String text = ticket.toStringUtf8();
+        return text.substring(text.lastIndexOf('/') + 1);
     }
 
     /** The start of all keys of locks whose name begins so. */

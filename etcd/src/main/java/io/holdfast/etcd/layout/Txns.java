@@ -36,6 +36,16 @@ public final class Txns {
                 .build();
     }
 
+    /** False for a key that is not there. */
+    public static Compare says(ByteString key, ByteString value) {
+        return Compare.newBuilder()
+                .setKey(key)
+                .setTarget(Compare.CompareTarget.VALUE)
+                .setResult(Compare.CompareResult.EQUAL)
+                .setValue(value)
+                .build();
+    }
+
     /** A key that is not there is bound to none. */
     public static Compare boundTo(ByteString key, long lease) {
         return Compare.newBuilder()
@@ -55,20 +65,9 @@ public final class Txns {
                 .build();
     }
 
-    /** An empty range compares as one key that was never created. */
+    /** An empty range compares as one key that was never created. etcd reads all values there to find out. */
     public static Compare nothingBelow(ByteString start) {
         return absent(start).toBuilder().setRangeEnd(Keys.endOf(start)).build();
-    }
-
-    /** Keys may have gone since, but none came and none changed. */
-    public static Compare nothingNewBelow(ByteString start, long sinceRevision) {
-        return Compare.newBuilder()
-                .setKey(start)
-                .setRangeEnd(Keys.endOf(start))
-                .setTarget(Compare.CompareTarget.MOD)
-                .setResult(Compare.CompareResult.LESS)
-                .setModRevision(sinceRevision + 1)
-                .build();
     }
 
     public static RequestOp put(ByteString key, ByteString value, long lease) {
@@ -103,27 +102,41 @@ public final class Txns {
         return RequestOp.newBuilder().setRequestTxn(txn).build();
     }
 
+    public static RangeRequest.Builder one(ByteString key) {
+        return RangeRequest.newBuilder().setKey(key);
+    }
+
     /** One key, without its value. */
     public static RangeRequest.Builder key(ByteString key) {
-        return RangeRequest.newBuilder().setKey(key).setKeysOnly(true);
+        return one(key).setKeysOnly(true);
     }
 
     /** A lock's tickets in order of arrival. */
     public static RangeRequest.Builder queue(ByteString start) {
-        return RangeRequest.newBuilder()
-                .setKey(start)
-                .setRangeEnd(Keys.endOf(start))
+        return below(start).setSortTarget(RangeRequest.SortTarget.CREATE).setSortOrder(RangeRequest.SortOrder.ASCEND);
+    }
+
+    /** How many tickets a lock has. */
+    public static RangeRequest.Builder count(ByteString start) {
+        return below(start).setCountOnly(true);
+    }
+
+    /** Any one of a lock's tickets. */
+    public static RangeRequest.Builder any(ByteString start) {
+        return below(start).setLimit(1);
+    }
+
+    /** A ticket and those right ahead of it, last first, without their values. */
+    public static RangeRequest.Builder upTo(ByteString start, long created, int count) {
+        return below(start)
+                .setMaxCreateRevision(created)
                 .setSortTarget(RangeRequest.SortTarget.CREATE)
-                .setSortOrder(RangeRequest.SortOrder.ASCEND);
+                .setSortOrder(RangeRequest.SortOrder.DESCEND)
+                .setLimit(count)
+                .setKeysOnly(true);
     }
 
-    /** The first of a queue. */
-    public static RangeRequest.Builder first(ByteString start) {
-        return queue(start).setLimit(1);
-    }
-
-    /** The last {@code count} of a queue, last first. */
-    public static RangeRequest.Builder last(ByteString start, int count) {
-        return queue(start).setSortOrder(RangeRequest.SortOrder.DESCEND).setLimit(count);
+    private static RangeRequest.Builder below(ByteString start) {
+        return RangeRequest.newBuilder().setKey(start).setRangeEnd(Keys.endOf(start));
     }
 }

@@ -1,7 +1,9 @@
 package io.holdfast.etcd.session;
 
+import com.google.protobuf.ByteString;
 import io.holdfast.etcd.client.EtcdClient;
 import io.holdfast.etcd.client.RpcFailure;
+import io.holdfast.etcd.internal.wire.KVGrpc;
 import io.holdfast.etcd.internal.wire.LeaseGrantRequest;
 import io.holdfast.etcd.internal.wire.LeaseGrantResponse;
 import io.holdfast.etcd.internal.wire.LeaseGrpc;
@@ -9,13 +11,16 @@ import io.holdfast.etcd.internal.wire.LeaseRevokeRequest;
 import io.holdfast.etcd.internal.wire.LeaseRevokeResponse;
 import io.holdfast.etcd.internal.wire.LeaseTimeToLiveRequest;
 import io.holdfast.etcd.internal.wire.LeaseTimeToLiveResponse;
+import io.holdfast.etcd.internal.wire.PutRequest;
+import io.holdfast.etcd.internal.wire.TxnRequest;
 import io.holdfast.etcd.layout.Keys;
+import io.holdfast.etcd.layout.Txns;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.StoreContext;
 import java.time.Duration;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.AtomicLong;
 
 /** Gets leases of etcd for sessions, and gives them back. Thread-safe. */
 final class EtcdLeases {
@@ -24,7 +29,6 @@ final class EtcdLeases {
     private final StoreContext context;
     private final Keys keys;
     private final ProvenKeepAlive keepAlive;
-    private final AtomicLong numbers = new AtomicLong(); // of keys
 
     EtcdLeases(EtcdClient client, StoreContext context, Keys keys, ProvenKeepAlive keepAlive) {
         this.client = client;
@@ -41,23 +45,56 @@ final class EtcdLeases {
                 LeaseGrantRequest.newBuilder().setTtl(seconds).build(),
                 EtcdClient.Repeat.HARMLESS,
                 deadline);
-        return new Session(
-                granted.getId(), Duration.ofSeconds(granted.getTtl()), kind, context.clientId(), numbers, baseNanos);
+        return new Session(granted.getId(), Duration.ofSeconds(granted.getTtl()), kind, baseNanos);
     }
 
-    /** One of the user's. */
-    Session adopt(long lease, Deadline deadline) {
+    /**
+     * One of the user's.
+     *
+     * @param readable a key the login may read
+     */
+    Session adopt(long lease, ByteString readable, Deadline deadline) {
         LeaseTimeToLiveResponse answer = client.call(
                 LeaseGrpc.getLeaseTimeToLiveMethod(),
                 LeaseTimeToLiveRequest.newBuilder().setId(lease).build(),
                 EtcdClient.Repeat.HARMLESS,
                 deadline);
-        ProvenKeepAlive.Finding finding = keepAlive.send(lease, List.of(keys.session(lease)), deadline);
+        ProvenKeepAlive.Finding finding = keepAlive.send(lease, List.of(readable), deadline);
         if (answer.getTtl() <= 0 || finding.verdict() != ProvenKeepAlive.Verdict.EXTENDED) {
             throw RpcFailure.unavailable("the given lease " + Long.toHexString(lease) + " has ended");
         }
-        Duration ttl = Duration.ofSeconds(answer.getGrantedTtl());
-        return new Session(lease, ttl, Session.Kind.GIVEN, context.clientId(), numbers, finding.baseNanos());
+        // Enough to tell clients apart, and other clients may be given the same lease.
+        String own = context.clientId().substring(0, 12);
+        return new Session(
+                lease,
+                Duration.ofSeconds(answer.getGrantedTtl()),
+                Session.Kind.GIVEN,
+                finding.baseNanos(),
+                own + "-",
+                writeMarker(lease, own, deadline));
+    }
+
+    private Optional<ByteString> writeMarker(long lease, String own, Deadline deadline) {
+        ByteString marker = keys.marker(lease, own);
+        try {
+            client.call(
+                    KVGrpc.getPutMethod(),
+                    PutRequest.newBuilder().setKey(marker).setLease(lease).build(),
+                    EtcdClient.Repeat.HARMLESS,
+                    deadline);
+            return Optional.of(marker);
+        } catch (RpcFailure failure) {
+            if (failure.isForbidden()) {
+                return Optional.empty();
+            }
+            throw failure;
+        }
+    }
+
+    /** From now on nothing more of this client is written on a lease of the user's. */
+    void deleteMarker(ByteString marker, Deadline deadline) {
+        TxnRequest txn = TxnRequest.newBuilder().addSuccess(Txns.delete(marker)).build();
+        client.call(KVGrpc.getTxnMethod(), txn, EtcdClient.Repeat.HARMLESS, deadline);
     }
 
     /** Ends one, and the keys on it. One that is gone already is ended too. */

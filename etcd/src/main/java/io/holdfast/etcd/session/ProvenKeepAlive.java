@@ -2,6 +2,7 @@ package io.holdfast.etcd.session;
 
 import com.google.protobuf.ByteString;
 import io.holdfast.etcd.client.EtcdClient;
+import io.holdfast.etcd.client.RpcFailure;
 import io.holdfast.etcd.internal.wire.KVGrpc;
 import io.holdfast.etcd.internal.wire.KeyValue;
 import io.holdfast.etcd.internal.wire.LeaseGrpc;
@@ -37,8 +38,8 @@ import java.util.Optional;
  */
 public final class ProvenKeepAlive {
 
-    /** Below etcd's limit of 128 operations in a transaction. */
-    private static final int READS_AT_ONCE = 100;
+    /** Below etcd's usual limit of 128 operations in a transaction. */
+    private static final int MOST_READS_AT_ONCE = 100;
 
     private static final int TRIES = 2;
 
@@ -66,6 +67,7 @@ public final class ProvenKeepAlive {
 
     private final EtcdClient client;
     private final TimeSource time;
+    private volatile int readsAtOnce = MOST_READS_AT_ONCE;
 
     ProvenKeepAlive(EtcdClient client, TimeSource time) {
         this.client = client;
@@ -98,19 +100,32 @@ public final class ProvenKeepAlive {
     /** Whether all answers were of that term. */
     private boolean read(Collection<ByteString> keys, long term, Map<ByteString, KeyValue> found, Deadline deadline) {
         boolean sameTerm = true;
-        List<ByteString> all = new ArrayList<>(new LinkedHashSet<>(keys));
-        for (int from = 0; from < all.size(); from += READS_AT_ONCE) {
-            TxnRequest.Builder reads = TxnRequest.newBuilder();
-            for (ByteString key : all.subList(from, Math.min(all.size(), from + READS_AT_ONCE))) {
-                reads.addSuccess(Txns.read(Txns.key(key)));
+        List<ByteString> left = new ArrayList<>(new LinkedHashSet<>(keys));
+        while (!left.isEmpty()) {
+            List<ByteString> batch = left.subList(0, Math.min(left.size(), readsAtOnce));
+            TxnResponse response;
+            try {
+                response = client.call(KVGrpc.getTxnMethod(), reads(batch), EtcdClient.Repeat.HARMLESS, deadline);
+            } catch (RpcFailure failure) {
+                if (!failure.isTooManyOperations() || batch.size() == 1) {
+                    throw failure;
+                }
+                // The server was started with a lower limit (--max-txn-ops).
+                readsAtOnce = batch.size() / 2;
+                continue;
             }
-            TxnResponse response =
-                    client.call(KVGrpc.getTxnMethod(), reads.build(), EtcdClient.Repeat.HARMLESS, deadline);
             sameTerm &= response.getHeader().getRaftTerm() == term;
             for (ResponseOp op : response.getResponsesList()) {
                 op.getResponseRange().getKvsList().forEach(kv -> found.put(kv.getKey(), kv));
             }
+            batch.clear();
         }
         return sameTerm;
+    }
+
+    private static TxnRequest reads(List<ByteString> keys) {
+        TxnRequest.Builder reads = TxnRequest.newBuilder();
+        keys.forEach(key -> reads.addSuccess(Txns.read(Txns.key(key))));
+        return reads.build();
     }
 }

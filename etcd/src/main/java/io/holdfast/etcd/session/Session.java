@@ -4,6 +4,8 @@ import com.google.protobuf.ByteString;
 import io.holdfast.etcd.client.WatchHub;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 import org.jspecify.annotations.Nullable;
@@ -21,31 +23,36 @@ public final class Session {
         GIVEN
     }
 
-    /** A key nobody wants, and since when. */
-    record Unwanted(TicketKey key, long sinceNanos) {}
-
     private final long lease;
     private final Duration ttl;
     private final Kind kind;
-    private final String idPrefix;
-    private final AtomicLong numbers; // of the client, so that no id comes twice, whatever becomes of a session
-    private final Map<ByteString, TicketKey> live = new ConcurrentHashMap<>();
-    private final Map<ByteString, Unwanted> unwanted = new ConcurrentHashMap<>();
+    private final String slotPrefix;
+    private final Optional<ByteString> marker;
+    private final Set<TicketKey> live = ConcurrentHashMap.newKeySet();
+    private final Map<TicketKey, Long> unwanted = new ConcurrentHashMap<>(); // and since when
     private final AtomicLong baseNanos;
     private volatile boolean over;
-    private volatile boolean ownKeyWritten;
+    private volatile OwnKey ownKey = OwnKey.UNKNOWN;
+    private volatile @Nullable ByteString readable;
     private volatile long sweptNanos;
     private volatile long usedNanos;
     private volatile WatchHub.@Nullable Watch watch;
 
-    Session(long lease, Duration ttl, Kind kind, String clientId, AtomicLong numbers, long baseNanos) {
+    /** One of ours. */
+    Session(long lease, Duration ttl, Kind kind, long baseNanos) {
+        this(lease, ttl, kind, baseNanos, "", Optional.empty());
+    }
+
+    /**
+     * @param slotPrefix tells the tickets of this client from those of others that were given the same lease
+     * @param marker what must be there whenever a ticket is written, if anything
+     */
+    Session(long lease, Duration ttl, Kind kind, long baseNanos, String slotPrefix, Optional<ByteString> marker) {
         this.lease = lease;
         this.ttl = ttl;
         this.kind = kind;
-        this.numbers = numbers;
-        // Several clients may be given the same lease: their numbers must not meet.
-        String own = Long.toHexString(lease) + "-";
-        this.idPrefix = kind == Kind.GIVEN ? own + clientId.substring(0, 12) + "-" : own;
+        this.slotPrefix = slotPrefix;
+        this.marker = marker;
         this.baseNanos = new AtomicLong(baseNanos);
         this.sweptNanos = baseNanos;
         this.usedNanos = baseNanos;
@@ -64,14 +71,19 @@ public final class Session {
         return kind;
     }
 
-    /** The last part of a key that was never used and never will be again. */
-    public String nextId() {
-        return idPrefix + numbers.incrementAndGet();
+    /** The last part of a ticket's key. */
+    public String slot(long number) {
+        return slotPrefix + number;
     }
 
-    /** Whether a key's last part is one of {@link #nextId}. */
-    boolean isOwnId(String id) {
-        return id.startsWith(idPrefix);
+    /** Whether a key on this lease with that last part was written by this client. */
+    boolean isOwnSlot(String slot) {
+        return slot.startsWith(slotPrefix);
+    }
+
+    /** What must be there whenever a ticket is written, if anything: on a lease that others keep alive. */
+    public Optional<ByteString> marker() {
+        return marker;
     }
 
     /** Just before the request was sent by which etcd last extended the lease. */
@@ -88,18 +100,18 @@ public final class Session {
     }
 
     /** Keys somebody wants. What else is found of this session is an orphan. */
-    Map<ByteString, TicketKey> live() {
+    Set<TicketKey> live() {
         return live;
     }
 
-    /** Keys nobody wants that may exist, or may yet come to exist. */
-    Map<ByteString, Unwanted> unwanted() {
+    /** Keys nobody wants that may exist, or may yet come to exist, and since when. */
+    Map<TicketKey, Long> unwanted() {
         return unwanted;
     }
 
     /** Whether there may be something of it at the server. */
     public boolean has(TicketKey key) {
-        return live.containsKey(key.bytes()) || unwanted.containsKey(key.bytes());
+        return live.contains(key) || unwanted.containsKey(key);
     }
 
     /** Whether it is for one lock alone, whose key nobody wants any more. */
@@ -119,7 +131,7 @@ public final class Session {
     /** Takes a key in before it is written. False if the lease has ended: then nobody would tell its ticket. */
     public synchronized boolean enter(TicketKey key) {
         if (!over) {
-            live.put(key.bytes(), key);
+            live.add(key);
         }
         return !over;
     }
@@ -150,13 +162,29 @@ public final class Session {
         }
     }
 
-    /** Whether its own key is known to be written. */
-    boolean isOwnKeyWritten() {
-        return ownKeyWritten;
+    /** What became of the key that says that the session is there. */
+    enum OwnKey {
+        UNKNOWN,
+        WRITTEN,
+        /** The login has no rights to it: what happens to the session is found out by renewals. */
+        FORBIDDEN
     }
 
-    void markOwnKeyWritten() {
-        ownKeyWritten = true;
+    OwnKey ownKey() {
+        return ownKey;
+    }
+
+    void markOwnKey(OwnKey now) {
+        ownKey = now;
+    }
+
+    /** A key the login may read, whether it is there or not. */
+    Optional<ByteString> readable() {
+        return Optional.ofNullable(readable);
+    }
+
+    public void markReadable(ByteString key) {
+        readable = key;
     }
 
     void setWatch(WatchHub.Watch newWatch) {

@@ -4,11 +4,13 @@ import io.holdfast.LossReason;
 import io.holdfast.etcd.client.EtcdClient;
 import io.holdfast.etcd.client.RpcFailure;
 import io.holdfast.etcd.internal.wire.KVGrpc;
+import io.holdfast.etcd.internal.wire.KeyValue;
 import io.holdfast.etcd.internal.wire.TxnRequest;
 import io.holdfast.etcd.internal.wire.TxnResponse;
 import io.holdfast.etcd.layout.Txns;
 import io.holdfast.spi.Deadline;
 import java.time.Duration;
+import java.util.Optional;
 
 /*
  * Takes keys to sessions of their own, for an extension beyond the ttl of the common one.
@@ -34,20 +36,34 @@ public final class SessionMoves {
 
     /** Gives a key a session of its own, long enough. */
     public void toOwnSession(TicketKey key, Duration ttl, Deadline deadline) {
-        Session own = sessions.openOwn(ttl, deadline);
+        Session own = sessions.openOwn(key.bytes(), ttl, deadline);
         key.beginMove(own);
         TxnResponse response = move(key, own, deadline);
-        if (response.getSucceeded()) {
+        Optional<KeyValue> found = readIn(response);
+        // A request may be made twice (a channel that repeats or hedges): then the second finds what the first has
+        // done.
+        boolean madeBefore = found.filter(key::isSame)
+                .filter(kv -> kv.getLease() == own.lease())
+                .isPresent();
+        if (response.getSucceeded() || madeBefore) {
             ticketKeys.move(key, own);
             // What was asked for; that etcd counts whole seconds shall not make it longer.
             key.ticket().extended(ttl, own.baseNanos());
             return;
         }
         ticketKeys.cancelMove(key);
-        if (response.getResponses(0).getResponseRange().getKvsCount() > 0) {
+        if (found.filter(key::isSame).isPresent()) {
             throw RpcFailure.unavailable("its key changed meanwhile");
         }
         ticketKeys.lose(key, LossReason.GONE, "its key in etcd is gone");
+    }
+
+    /** What a transaction read whose condition was not met. */
+    private static Optional<KeyValue> readIn(TxnResponse response) {
+        return response.getSucceeded()
+                ? Optional.empty()
+                : response.getResponses(0).getResponseRange().getKvsList().stream()
+                        .findFirst();
     }
 
     private TxnResponse move(TicketKey key, Session own, Deadline deadline) {
@@ -71,12 +87,19 @@ public final class SessionMoves {
         TxnRequest txn = TxnRequest.newBuilder()
                 .addCompare(Txns.changedAt(key.bytes(), key.changeRevision()))
                 .addSuccess(Txns.rewriteAsIs(key.bytes()))
+                .addFailure(Txns.read(Txns.key(key.bytes())))
                 .build();
         TxnResponse response = send(txn, deadline);
-        if (!response.getSucceeded()) {
+        Optional<KeyValue> found = readIn(response);
+        // Whoever changed it, perhaps this very request made twice: the move was for the key as it was before.
+        boolean changedHere = found.filter(key::isSame)
+                .filter(kv -> kv.getLease() == key.session().lease())
+                .isPresent();
+        if (!response.getSucceeded() && !changedHere) {
             throw RpcFailure.unavailable("its key changed meanwhile");
         }
-        key.changedAt(response.getHeader().getRevision());
+        key.changedAt(
+                found.map(KeyValue::getModRevision).orElse(response.getHeader().getRevision()));
         ticketKeys.cancelMove(key);
     }
 

@@ -15,7 +15,9 @@ import io.holdfast.spi.support.EarliestAlarm;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicBoolean;
 
 /*
@@ -25,10 +27,12 @@ import java.util.concurrent.atomic.AtomicBoolean;
  *     forgotten ones), and so is a key that has lingered long enough.
  *   - A lease is extended if no renewal did it (nothing held: the next acquisition shall find it warm).
  *   - Sweep, every third of the ttl: the keys attached to the lease are listed, and those that are not live here are deleted. These
- *     are of requests whose answer never came and which were applied, perhaps late. A key is entered before its request is
- *     sent and ids are never used twice, so what is not live never will be on this lease. It may be on another: a listing is
- *     old when it arrives, and a key in it may since have moved to a lease of its own, to be held for longer or to linger.
- *     So a key is deleted only if it still has the lease it was listed with, and was there when it was listed. If there are
+ *     are of requests whose answer never came and which were applied, perhaps late or twice. A listing is old when it arrives:
+ *     the slot may have another user by now, and the revision it came with may be later than what it lists. A ticket is entered
+ *     as live, with the slots it is aimed at, before its request is sent. So whether a slot is live is judged when the listing has
+ *     arrived: whoever was written before that is live then, and whoever is written later has a later create revision
+ *     than the listing. A key may also have moved to a lease of its own, to be held for longer or to linger. So a key is deleted
+ *     only if it still has the lease it was listed with and was created no later than the listing. If there are
  *     unwanted keys and no sweep has worked for a ttl, the lease is no longer extended until one does: else it expires, and
  *     they with it, but nobody loses a lock before its time.
  *     A lease of one lock alone needs no sweep: if its key is unwanted, the lease is ended.
@@ -76,7 +80,7 @@ final class SessionSweeper {
         long now = context.time().nanoTime();
         long next = period;
         for (Session session : sessions.all()) {
-            for (TicketKey key : session.live().values()) {
+            for (TicketKey key : session.live()) {
                 next = Math.min(next, key.keptUntilNanos() - now);
             }
         }
@@ -103,13 +107,11 @@ final class SessionSweeper {
             sessions.lose(session, LossReason.EXPIRED, "its " + session + " was not extended in time");
             return;
         }
-        for (TicketKey key : session.live().values()) {
+        for (TicketKey key : session.live()) {
             if (key.endIfOver(now)) {
                 ticketKeys.abandon(key);
                 // Not if a release that came too late has let it linger.
-                ticketKeys
-                        .deleteAsync(key.bytes(), key.isThere(), key.isBoundTo(session))
-                        .thenRun(() -> ticketKeys.forget(key));
+                ticketKeys.deleteAsync(key, key.isBoundTo(session)).thenRun(() -> ticketKeys.forget(key));
             }
         }
     }
@@ -128,7 +130,7 @@ final class SessionSweeper {
                 sessions.discard(session);
                 return;
             }
-            if (!session.isOwnKeyWritten()) {
+            if (session.ownKey() == Session.OwnKey.UNKNOWN) {
                 sessions.writeOwnKey(session);
             }
             if (!session.isTidy(now)) {
@@ -160,31 +162,34 @@ final class SessionSweeper {
                         .build(),
                 EtcdClient.Repeat.HARMLESS,
                 deadline);
+        Set<ByteString> wanted = new HashSet<>();
+        session.live().forEach(key -> wanted.addAll(key.slots()));
         for (ByteString key : answer.getKeysList()) {
-            if (isOrphan(key, session) && deleteOrphan(key, session, answer, deadline)) {
-                LOG.log(Level.DEBUG, () -> "Deleted orphan " + key.toStringUtf8());
-                ticketKeys.forgetUnwanted(session, key);
+            if (!wanted.contains(key) && isOurs(key, session)) {
+                deleteOrphan(key, session, answer, deadline);
             }
         }
         session.markSwept(now);
         // Should one of those come after all, it is not live and goes like any orphan.
-        session.unwanted().values().stream()
-                .filter(unwanted -> now - unwanted.sinceNanos() > session.ttl().toNanos())
-                .forEach(unwanted -> ticketKeys.forget(unwanted.key()));
+        session.unwanted().forEach((key, sinceNanos) -> {
+            if (now - sinceNanos > session.ttl().toNanos()) {
+                ticketKeys.forget(key);
+            }
+        });
     }
 
-    private boolean deleteOrphan(ByteString key, Session session, LeaseTimeToLiveResponse listing, Deadline deadline) {
-        return ticketKeys.delete(
+    private boolean isOurs(ByteString key, Session session) {
+        return keys.lockOf(key).isPresent() && session.isOwnSlot(Keys.numberOf(Keys.slotOf(key)));
+    }
+
+    private void deleteOrphan(ByteString key, Session session, LeaseTimeToLiveResponse listing, Deadline deadline) {
+        boolean deleted = ticketKeys.delete(
                 key,
                 deadline,
                 Txns.boundTo(key, session.lease()),
                 Txns.createdNoLaterThan(key, listing.getHeader().getRevision()));
-    }
-
-    private boolean isOrphan(ByteString key, Session session) {
-        String text = key.toStringUtf8();
-        return keys.lockOf(key).isPresent()
-                && session.isOwnId(text.substring(text.lastIndexOf('/') + 1))
-                && !session.live().containsKey(key);
+        if (deleted) {
+            LOG.log(Level.DEBUG, () -> "Deleted orphan " + key.toStringUtf8());
+        }
     }
 }

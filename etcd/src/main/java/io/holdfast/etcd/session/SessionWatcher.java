@@ -2,7 +2,7 @@ package io.holdfast.etcd.session;
 
 import io.holdfast.LossReason;
 import io.holdfast.etcd.client.WatchHub;
-import io.holdfast.etcd.internal.wire.KeyValue;
+import io.holdfast.etcd.internal.wire.Event;
 import io.holdfast.etcd.layout.Keys;
 import java.util.List;
 
@@ -28,17 +28,22 @@ final class SessionWatcher implements WatchHub.Watcher {
     }
 
     @Override
-    public void deleted(List<KeyValue> gone) {
-        sessions.lose(session, LossReason.GONE, "its " + session + " was revoked or has expired");
+    public void changed(List<Event> events) {
+        for (Event event : events) {
+            if (event.getType() == Event.EventType.DELETE) {
+                sessions.lose(session, LossReason.GONE, "its " + session + " was revoked or has expired");
+            } else {
+                rewritten(event.getKv().getValue().toStringUtf8());
+            }
+        }
     }
 
-    @Override
-    public void changed(KeyValue now) {
-        if (now.getValue().toStringUtf8().startsWith(Keys.FORCED)) {
-            TicketKey key = session.live().get(now.getValue().substring(Keys.FORCED.length()));
-            if (key != null) {
-                ticketKeys.lose(key, LossReason.FORCED, "an administrator released it by force");
-            }
+    private void rewritten(String value) {
+        if (value.startsWith(Keys.FORCED)) {
+            String created = value.substring(Keys.FORCED.length());
+            session.live().stream()
+                    .filter(key -> String.valueOf(key.revision()).equals(created))
+                    .forEach(key -> ticketKeys.lose(key, LossReason.FORCED, "an administrator released it by force"));
         }
     }
 }

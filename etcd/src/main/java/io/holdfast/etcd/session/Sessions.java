@@ -96,7 +96,7 @@ public final class Sessions implements AutoCloseable {
             throw RpcFailure.unavailable("no time left to open a session");
         }
         try {
-            Session session = renewOrOpen(ttlClass, deadline);
+            Session session = renewOrOpen(ttlClass, keys.ticket(lockName, ""), deadline);
             requireTtl(session, lockName, ttl);
             session.markUsed(context.time().nanoTime());
             return session;
@@ -108,9 +108,14 @@ public final class Sessions implements AutoCloseable {
         }
     }
 
-    /** A session for one lock alone. */
-    Session openOwn(Duration ttl, Deadline deadline) {
+    /**
+     * A session for one lock alone.
+     *
+     * @param readable a key the login may read
+     */
+    Session openOwn(ByteString readable, Duration ttl, Deadline deadline) {
         Session session = leases.grant(seconds(ttl), Session.Kind.OWN, deadline);
+        session.markReadable(readable);
         open(session);
         return session;
     }
@@ -153,11 +158,18 @@ public final class Sessions implements AutoCloseable {
             throw RpcFailure.unavailable("requests of unknown outcome must be cleared away first");
         }
         List<ByteString> read = new ArrayList<>(wanted);
-        read.add(keys.session(session.lease()));
+        boolean knowsAKey = !wanted.isEmpty() || session.ownKey() == Session.OwnKey.WRITTEN;
+        if (session.ownKey() == Session.OwnKey.WRITTEN) {
+            read.add(keys.session(session.lease()));
+        } else {
+            // There is no proof without a read, and this is one the login has the right to.
+            session.readable().ifPresent(read::add);
+        }
         ProvenKeepAlive.Finding finding = keepAlive.send(session.lease(), read, deadline);
         if (finding.verdict() == ProvenKeepAlive.Verdict.EXTENDED) {
             session.markExtended(finding.baseNanos());
         } else if (finding.verdict() == ProvenKeepAlive.Verdict.NO_LEASE
+                && knowsAKey
                 && finding.found().isEmpty()) {
             lose(session, LossReason.GONE, "etcd no longer knows its " + session);
         }
@@ -171,7 +183,7 @@ public final class Sessions implements AutoCloseable {
         }
         LOG.log(Level.DEBUG, () -> "Lost " + session + " of " + settings.display() + ": " + why);
         Set<TicketKey> left = keysBut(session, TicketKey::isLingering);
-        session.live().values().forEach(key -> key.reportEndOfSession(reason, why));
+        session.live().forEach(key -> key.reportEndOfSession(reason, why));
         ticketKeys.forgetAll(session);
         // It may live on at the server, and the keys with it: nobody shall wait for them longer than need be.
         if (session.kind() != Session.Kind.GIVEN) {
@@ -183,9 +195,8 @@ public final class Sessions implements AutoCloseable {
 
     /** The keys of a session but for such. */
     private static Set<TicketKey> keysBut(Session session, Predicate<TicketKey> wanted) {
-        Set<TicketKey> keys = new HashSet<>();
-        session.unwanted().values().forEach(unwanted -> keys.add(unwanted.key()));
-        session.live().values().stream().filter(Predicate.not(wanted)).forEach(keys::add);
+        Set<TicketKey> keys = new HashSet<>(session.unwanted().keySet());
+        session.live().stream().filter(Predicate.not(wanted)).forEach(keys::add);
         return keys;
     }
 
@@ -220,7 +231,8 @@ public final class Sessions implements AutoCloseable {
                 && nowNanos - session.baseNanos() < session.ttl().toNanos() / 2;
     }
 
-    private Session renewOrOpen(long ttlClass, Deadline deadline) {
+    /** @param readable a key the login may read, if it may do anything */
+    private Session renewOrOpen(long ttlClass, ByteString readable, Deadline deadline) {
         Session known = common.get(ttlClass);
         if (known != null && !known.isOver()) {
             long now = context.time().nanoTime();
@@ -238,8 +250,9 @@ public final class Sessions implements AutoCloseable {
             lose(known, LossReason.EXPIRED, "its " + known + " was not extended in time");
         }
         Session session = ttlClass == GIVEN
-                ? leases.adopt(settings.lease().orElseThrow(), deadline)
+                ? leases.adopt(settings.lease().orElseThrow(), readable, deadline)
                 : leases.grant(ttlClass, Session.Kind.COMMON, deadline);
+        session.markReadable(readable);
         common.put(ttlClass, session);
         open(session);
         return session;
@@ -268,13 +281,21 @@ public final class Sessions implements AutoCloseable {
                 .setValue(ByteString.copyFromUtf8(context.clientName()))
                 .setLease(session.lease())
                 .build();
-        client.callAsync(KVGrpc.getPutMethod(), put).thenRun(session::markOwnKeyWritten);
+        client.callAsync(KVGrpc.getPutMethod(), put).whenComplete((answer, failure) -> {
+            if (failure == null) {
+                session.markOwnKey(Session.OwnKey.WRITTEN);
+            } else if (RpcFailure.causeOf(failure)
+                    .filter(RpcFailure::isForbidden)
+                    .isPresent()) {
+                session.markOwnKey(Session.OwnKey.FORBIDDEN);
+            }
+        });
     }
 
     /** After a gap in the news of a session: looks whether what is held through it still is. */
     void checkHeld(Session session) {
         inBackground(() -> {
-            List<TicketKey> held = session.live().values().stream()
+            List<TicketKey> held = session.live().stream()
                     .filter(key -> key.ticket().state() == Ticket.State.HELD)
                     .toList();
             try {
@@ -282,7 +303,7 @@ public final class Sessions implements AutoCloseable {
                 ProvenKeepAlive.Finding finding =
                         extend(session, held.stream().map(TicketKey::bytes).toList(), deadline);
                 for (TicketKey key : held) {
-                    if (finding.key(key.bytes()).isEmpty()) {
+                    if (finding.key(key.bytes()).filter(key::isSame).isEmpty()) {
                         ticketKeys.lose(key, LossReason.GONE, "its key in etcd is gone");
                     }
                 }
@@ -307,9 +328,9 @@ public final class Sessions implements AutoCloseable {
         List<CompletableFuture<?>> revocations = new ArrayList<>();
         for (Session session : all) {
             if (session.kind() == Session.Kind.GIVEN) {
-                ticketKeys.deleteAll(keysBut(session, TicketKey::isTaken), session, limit);
+                clearGiven(session, limit);
             } else if (settings.ending() == EtcdSettings.Ending.REVOKE
-                    && session.live().values().stream().noneMatch(TicketKey::isTaken)) {
+                    && session.live().stream().noneMatch(TicketKey::isTaken)) {
                 revocations.add(leases.revokeAsync(session.lease()));
             }
             session.end();
@@ -320,6 +341,33 @@ public final class Sessions implements AutoCloseable {
                     .join();
         } catch (RuntimeException e) {
             LOG.log(Level.DEBUG, "Leases could not be given back; they will expire", e);
+        }
+    }
+
+    /**
+     * Nobody revokes a lease of the user's: what is still on its way to it is kept from being written by the marker's going, and what
+     * was written is deleted.
+     */
+    private void clearGiven(Session session, Deadline limit) {
+        Set<TicketKey> left = keysBut(session, TicketKey::isTaken);
+        try {
+            if (session.marker().isPresent()) {
+                leases.deleteMarker(session.marker().get(), limit);
+            }
+            if (ticketKeys.deleteAll(left, session, limit)) {
+                return;
+            }
+        } catch (RpcFailure failure) {
+            LOG.log(Level.DEBUG, "The marker of a closed client stays", failure);
+        }
+        if (!left.isEmpty()) {
+            LOG.log(
+                    Level.WARNING,
+                    () -> "Closed without etcd's word on keys that may stay on the given " + session + ": "
+                            + left.stream()
+                                    .map(key -> key.ticket().name())
+                                    .distinct()
+                                    .toList());
         }
     }
 }

@@ -5,21 +5,27 @@ import io.holdfast.Demand;
 import io.holdfast.LockView.Standing;
 import io.holdfast.LossReason;
 import io.holdfast.etcd.internal.wire.Compare;
+import io.holdfast.etcd.internal.wire.KeyValue;
 import io.holdfast.etcd.internal.wire.RequestOp;
 import io.holdfast.etcd.layout.TicketValue;
 import io.holdfast.etcd.layout.Txns;
 import io.holdfast.spi.Ticket;
 import java.time.Instant;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
 /** The key of one ticket in its lock's queue, from before it is written until it is gone. Thread-safe. */
 public final class TicketKey {
 
     private final Ticket ticket;
-    private final ByteString key;
     private final Instant since = Instant.now();
+    private final ByteString firstValue;
+    private final ReentrantLock moving = new ReentrantLock();
 
     private volatile Session session;
+    private volatile List<ByteString> slots = List.of();
     private volatile @Nullable Session movesTo;
     private volatile long revision;
     private volatile long changeRevision;
@@ -27,25 +33,82 @@ public final class TicketKey {
     private volatile @Nullable Waiting waiting;
     private volatile boolean reporting; // written under this
 
-    public TicketKey(Ticket ticket, ByteString key, Session session) {
+    public TicketKey(Ticket ticket, Session session) {
         this.ticket = ticket;
-        this.key = key;
         this.session = session;
+        this.firstValue = value().write();
     }
 
     public Ticket ticket() {
         return ticket;
     }
 
-    public ByteString bytes() {
-        return key;
-    }
-
     public Session session() {
         return session;
     }
 
+    // Where it is.
+
+    /** A request is about to be sent that writes it in one of these slots. */
+    public void aimAt(List<ByteString> those) {
+        slots = List.copyOf(those);
+    }
+
+    /** Where it may be: one slot once its create revision is known. */
+    public List<ByteString> slots() {
+        return slots;
+    }
+
+    /** Where it is. */
+    public ByteString bytes() {
+        return slots.get(0);
+    }
+
+    /** Its create revision, which is the token; zero while unknown. */
+    public long revision() {
+        return revision;
+    }
+
+    /** What is written first. It names the acquisition, so no other ticket ever says the same. */
+    public ByteString firstValue() {
+        return firstValue;
+    }
+
+    /** True while it is in that slot, and not of whoever used the slot before or uses it after. */
+    Compare isIn(ByteString slot) {
+        return revision > 0 ? Txns.createdAt(slot, revision) : Txns.says(slot, firstValue);
+    }
+
+    /** True of no other key, and of this one while it is there. */
+    public Compare isThere() {
+        return isIn(bytes());
+    }
+
+    /** Whether that is this key. */
+    public boolean isSame(KeyValue found) {
+        return found.getCreateRevision() == revision;
+    }
+
+    /** True while it is there and has not moved away from that session. */
+    Compare isBoundTo(Session holder) {
+        return Txns.boundTo(bytes(), holder.lease());
+    }
+
+    /** Of its last change, as last read. */
+    long changeRevision() {
+        return changeRevision;
+    }
+
+    public void changedAt(long newRevision) {
+        changeRevision = newRevision;
+    }
+
     // Its moves to another session.
+
+    /** Held by whoever moves it: one move at a time. */
+    public ReentrantLock moving() {
+        return moving;
+    }
 
     /** A request to move it is about to be sent. */
     void beginMove(Session to) {
@@ -73,40 +136,16 @@ public final class TicketKey {
 
     /** Writes the key, with what its ticket asks for now, as one of that session. */
     public RequestOp put(Session to) {
-        return Txns.put(key, value().write(), to.lease());
+        return Txns.put(bytes(), value().write(), to.lease());
     }
 
     /** Changes what the key asks for; it stays with its session and keeps its create revision. */
     public RequestOp rewriteAs(Demand demand) {
-        return Txns.rewrite(key, value().withDemand(demand).write());
+        return Txns.rewrite(bytes(), value().withDemand(demand).write());
     }
 
     private TicketValue value() {
         return TicketValue.of(ticket, since, isLingering() ? Standing.LINGERING : Standing.HELD);
-    }
-
-    /** Its create revision, which is the token; zero while unknown. */
-    public long revision() {
-        return revision;
-    }
-
-    /** True while it is there: its create revision or, while that is unknown, the lease it was sent with. */
-    public Compare isThere() {
-        return revision > 0 ? Txns.createdAt(key, revision) : isBoundTo(session);
-    }
-
-    /** True while it is there and has not moved away from that session. */
-    Compare isBoundTo(Session holder) {
-        return Txns.boundTo(key, holder.lease());
-    }
-
-    /** Of its last change, as last read. */
-    long changeRevision() {
-        return changeRevision;
-    }
-
-    public void changedAt(long newRevision) {
-        changeRevision = newRevision;
     }
 
     // What its ticket is told.
@@ -115,8 +154,9 @@ public final class TicketKey {
      * The key is written: from now on the ticket hears what becomes of its session. False if that has ended before, and the key
      * with it: then the ticket has heard nothing, and may ask again.
      */
-    public synchronized boolean startReporting(long createRevision) {
+    public synchronized boolean startReporting(ByteString slot, long createRevision) {
         revision = createRevision;
+        slots = List.of(slot);
         reporting = !session.isOver();
         return reporting;
     }
@@ -128,6 +168,10 @@ public final class TicketKey {
         } else {
             ticket.granted(revision, holder.ttl(), holder.baseNanos());
         }
+    }
+
+    public void reportGone() {
+        ticket.gone(LossReason.GONE, "its key in etcd is gone: its lease ended, or somebody deleted it");
     }
 
     /** Its session was extended by a request sent then. */
@@ -153,16 +197,16 @@ public final class TicketKey {
     // Its wait.
 
     /** How a waiting ticket learns that it is admitted. */
-    public interface Waiting extends AutoCloseable {
+    public interface Waiting {
 
-        /** Whose going is waited for. */
-        ByteString nearest();
+        /** The ticket whose going is waited for, as far as is known. */
+        Optional<KeyValue> reliesOn();
 
-        /** Asks etcd who is ahead. */
-        void look();
+        /** A renewal of one that waits has read what was relied on before it: empty if it was not there. */
+        void check(TicketKey waiter, Optional<KeyValue> reliedOn, Optional<KeyValue> found);
 
-        @Override
-        void close();
+        /** Is not waited for any more. */
+        void leave(TicketKey waiter);
     }
 
     public void waitBy(Waiting newWaiting) {
@@ -178,7 +222,7 @@ public final class TicketKey {
     void stopWaiting() {
         Waiting current = waiting;
         if (current != null) {
-            current.close();
+            current.leave(this);
         }
     }
 

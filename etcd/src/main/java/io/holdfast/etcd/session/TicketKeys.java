@@ -25,8 +25,9 @@ import java.util.function.Consumer;
  * because nobody wants it any more though it may be there, or may come yet. What is abandoned the sweep looks for.
  *
  * Nothing is deleted but under a condition that is true only of what is meant to go: a delete may be decided on what has
- * changed since, or arrive late. The create revision says that it is this key; whoever can be overtaken by a move to another
- * lease (an extension, lingering) and must not undo it, also says which lease the key is to have.
+ * changed since, arrive late, or twice, when its slot has another user. The create revision says that it is this key, or, as
+ * long as that is unknown, what was written, which names the acquisition; whoever can be overtaken by a move to another lease (an
+ * extension, lingering) and must not undo it, also says which lease the key is to have.
  */
 public final class TicketKeys {
 
@@ -47,25 +48,17 @@ public final class TicketKeys {
     public void forget(TicketKey key) {
         key.stopWaiting();
         Session session = key.session();
-        session.live().remove(key.bytes());
-        session.unwanted().remove(key.bytes());
+        session.live().remove(key);
+        session.unwanted().remove(key);
         cancelMove(key);
         discardIfDone(session);
-    }
-
-    /** A key nobody wanted was found and deleted. */
-    void forgetUnwanted(Session session, ByteString key) {
-        Session.Unwanted known = session.unwanted().get(key);
-        if (known != null) {
-            forget(known.key());
-        }
     }
 
     /** A session has ended, and all its keys with it. */
     void forgetAll(Session session) {
         // A key may have moved with the answer lost: then it lives on another lease than this.
-        session.live().values().forEach(this::cancelMove);
-        session.unwanted().values().forEach(unwanted -> cancelMove(unwanted.key()));
+        session.live().forEach(this::cancelMove);
+        session.unwanted().keySet().forEach(this::cancelMove);
         session.live().clear();
         session.unwanted().clear();
     }
@@ -80,9 +73,9 @@ public final class TicketKeys {
     public void abandon(TicketKey key) {
         key.stopWaiting();
         Session session = key.session();
-        session.unwanted().putIfAbsent(key.bytes(), new Session.Unwanted(key, time.nanoTime()));
-        session.live().remove(key.bytes());
-        if (key.session() != session && session.unwanted().remove(key.bytes()) != null) {
+        session.unwanted().putIfAbsent(key, time.nanoTime());
+        session.live().remove(key);
+        if (key.session() != session && session.unwanted().remove(key) != null) {
             abandon(key);
         }
     }
@@ -94,10 +87,10 @@ public final class TicketKeys {
             // Whoever read the key before the move was answered has done so already.
             return;
         }
-        to.live().put(key.bytes(), key);
+        to.live().add(key);
         key.finishMove(to);
-        from.live().remove(key.bytes());
-        if (from.unwanted().remove(key.bytes()) != null) {
+        from.live().remove(key);
+        if (from.unwanted().remove(key) != null) {
             abandon(key);
         }
         discardIfDone(from);
@@ -117,23 +110,34 @@ public final class TicketKeys {
         }
     }
 
-    /** Deletes a key if all of that is true of it; twice is no harm. Whether it was. */
-    public boolean delete(ByteString key, Deadline deadline, Compare... conditions) {
-        return client.call(KVGrpc.getTxnMethod(), deletion(key, conditions), EtcdClient.Repeat.HARMLESS, deadline)
+    /** Deletes a key wherever it may be; twice is no harm. Whether it was there. */
+    public boolean delete(TicketKey key, Deadline deadline) {
+        boolean deleted = false;
+        for (ByteString slot : key.slots()) {
+            deleted |= delete(slot, deadline, key.isIn(slot));
+        }
+        return deleted;
+    }
+
+    /** Deletes what is in a slot if all of that is true of it. Whether it was. */
+    boolean delete(ByteString slot, Deadline deadline, Compare... conditions) {
+        return client.call(KVGrpc.getTxnMethod(), deletion(slot, conditions), EtcdClient.Repeat.HARMLESS, deadline)
                 .getSucceeded();
     }
 
-    /** As {@link #delete}, without waiting for it. */
-    CompletableFuture<TxnResponse> deleteAsync(ByteString key, Compare... conditions) {
-        return client.callAsync(KVGrpc.getTxnMethod(), deletion(key, conditions));
+    /** As {@link #delete}, without waiting for it, of one that is known to have been there. */
+    CompletableFuture<TxnResponse> deleteAsync(TicketKey key, Compare condition) {
+        return client.callAsync(KVGrpc.getTxnMethod(), deletion(key.bytes(), key.isThere(), condition));
     }
 
     /** Deletes keys that are still in that session. Whether all of them; else those that are left have not been. */
     boolean deleteAll(Set<TicketKey> left, Session session, Deadline deadline) {
         try {
             for (TicketKey key : List.copyOf(left)) {
-                // Not if it has moved to linger meanwhile.
-                delete(key.bytes(), deadline, key.isThere(), key.isBoundTo(session));
+                for (ByteString slot : key.slots()) {
+                    // Not if it has moved to linger meanwhile.
+                    delete(slot, deadline, key.isIn(slot), Txns.boundTo(slot, session.lease()));
+                }
                 left.remove(key);
             }
         } catch (RpcFailure failure) {
@@ -142,10 +146,10 @@ public final class TicketKeys {
         return left.isEmpty();
     }
 
-    private static TxnRequest deletion(ByteString key, Compare... conditions) {
+    private static TxnRequest deletion(ByteString slot, Compare... conditions) {
         return TxnRequest.newBuilder()
                 .addAllCompare(List.of(conditions))
-                .addSuccess(Txns.delete(key))
+                .addSuccess(Txns.delete(slot))
                 .build();
     }
 }

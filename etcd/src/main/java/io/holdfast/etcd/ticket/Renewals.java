@@ -2,6 +2,7 @@ package io.holdfast.etcd.ticket;
 
 import com.google.protobuf.ByteString;
 import io.holdfast.LossReason;
+import io.holdfast.etcd.client.EtcdClient;
 import io.holdfast.etcd.client.RpcFailure;
 import io.holdfast.etcd.internal.wire.KeyValue;
 import io.holdfast.etcd.session.ProvenKeepAlive;
@@ -44,20 +45,25 @@ public final class Renewals {
     }
 
     private void renew(Session session, List<TicketKey> batch, Deadline deadline) {
+        Map<TicketKey, Optional<KeyValue>> reliedOn = reliedOn(batch);
         ProvenKeepAlive.Finding finding;
         try {
-            finding = sessions.extend(session, keysToRead(batch), deadline);
+            finding = sessions.extend(session, keysToRead(reliedOn), deadline);
         } catch (RpcFailure failure) {
             batch.forEach(key -> reportFailing(key, failure));
             return;
         }
-        for (TicketKey key : batch) {
+        reliedOn.forEach((key, ahead) -> {
             try {
                 report(key, session, finding, deadline);
+                TicketKey.Waiting waiting = key.waiting();
+                if (waiting != null) {
+                    waiting.check(key, ahead, ahead.flatMap(kv -> finding.key(kv.getKey())));
+                }
             } catch (RpcFailure failure) {
                 reportFailing(key, failure);
             }
-        }
+        });
     }
 
     /** @throws RpcFailure if the ticket is as it was */
@@ -67,10 +73,21 @@ public final class Renewals {
             return;
         }
         TicketKey key = known.get();
+        // Two at once would not know of each other's move.
+        if (!EtcdClient.tryLock(key.moving(), deadline)) {
+            throw RpcFailure.unavailable("another extension is under way");
+        }
+        try {
+            extend(key, ttl, deadline);
+        } finally {
+            key.moving().unlock();
+        }
+    }
+
+    private void extend(TicketKey key, Duration ttl, Deadline deadline) {
         Session session = key.session();
-        ProvenKeepAlive.Finding finding = sessions.extend(session, keysToRead(List.of(key)), deadline);
-        report(key, session, finding, deadline);
-        if (ticket.state() == Ticket.State.HELD && ttl.compareTo(session.ttl()) > 0) {
+        report(key, session, sessions.extend(session, List.of(key.bytes()), deadline), deadline);
+        if (key.ticket().state() == Ticket.State.HELD && ttl.compareTo(session.ttl()) > 0) {
             moves.toOwnSession(key, ttl, deadline);
         }
     }
@@ -85,23 +102,31 @@ public final class Renewals {
         return ticket.state() == Ticket.State.ENDED ? Optional.empty() : key;
     }
 
-    private static List<ByteString> keysToRead(List<TicketKey> batch) {
-        List<ByteString> keys = new ArrayList<>();
+    /** The tickets, and whose going each of them waits for. */
+    private static Map<TicketKey, Optional<KeyValue>> reliedOn(List<TicketKey> batch) {
+        Map<TicketKey, Optional<KeyValue>> reliedOn = new LinkedHashMap<>();
         for (TicketKey key : batch) {
-            keys.add(key.bytes());
             TicketKey.Waiting waiting = key.waiting();
-            if (waiting != null) {
-                keys.add(waiting.nearest());
-            }
+            reliedOn.put(key, waiting == null ? Optional.empty() : waiting.reliesOn());
         }
+        return reliedOn;
+    }
+
+    private static List<ByteString> keysToRead(Map<TicketKey, Optional<KeyValue>> reliedOn) {
+        List<ByteString> keys = new ArrayList<>();
+        reliedOn.forEach((key, ahead) -> {
+            keys.add(key.bytes());
+            ahead.map(KeyValue::getKey).ifPresent(keys::add);
+        });
         return keys;
     }
 
     /** @throws RpcFailure if what was found says neither that the ticket is kept nor that it is gone */
     private void report(TicketKey key, Session session, ProvenKeepAlive.Finding finding, Deadline deadline) {
         Optional<KeyValue> found = finding.key(key.bytes());
-        if (found.isEmpty()) {
-            ticketKeys.lose(key, LossReason.GONE, "its key in etcd is gone: its lease ended, or somebody deleted it");
+        if (found.filter(key::isSame).isEmpty()) {
+            key.reportGone();
+            ticketKeys.forget(key);
             return;
         }
         long lease = found.get().getLease();
@@ -124,10 +149,6 @@ public final class Renewals {
         key.changedAt(found.get().getModRevision());
         if (movesTo != null) {
             moves.preclude(key, deadline);
-        }
-        TicketKey.Waiting waiting = key.waiting();
-        if (waiting != null && finding.key(waiting.nearest()).isEmpty()) {
-            waiting.look();
         }
         key.reportKept(finding.baseNanos());
     }

@@ -8,6 +8,7 @@ import io.holdfast.etcd.client.RpcFailure;
 import io.holdfast.etcd.client.WatchHub;
 import io.holdfast.etcd.internal.wire.KVGrpc;
 import io.holdfast.etcd.internal.wire.KeyValue;
+import io.holdfast.etcd.internal.wire.RangeRequest;
 import io.holdfast.etcd.internal.wire.TxnRequest;
 import io.holdfast.etcd.internal.wire.TxnResponse;
 import io.holdfast.etcd.layout.Keys;
@@ -25,8 +26,11 @@ import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.Ticket;
 import io.holdfast.spi.Withdrawal;
 import java.time.Duration;
-import java.util.List;
+import java.util.HashSet;
+import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 
 /*
  * Lets tickets into queues and takes them out.
@@ -35,10 +39,14 @@ import java.util.Optional;
  * who may hold (Admission) is applied to the keys in that order. Foreign keys there, of Go's concurrency.Mutex or etcdctl lock,
  * count as exclusive; those clients in turn wait for every key with a lower create revision, so all are in one queue.
  *
- * One step each. Queueing is one transaction that puts the key and reads who is ahead, as of the same revision. Trying is one
- * that puts the key only if the queue is empty. Releasing is one that deletes the key if it still has the create revision we
- * know. The token is the create revision: grants that exclude each other are given in the order of the queue, so the later has
- * the larger one; it survives restarts because revisions do.
+ * One step each. Queueing is one transaction that puts the key in an empty slot and counts the tickets, as of the same revision: if
+ * there is one, or if all are readers and so is this, the lock is held. Else the view of the queue decides (LockQueue), or, for readers and permits, who may hold beside
+ * others, first a listing: a listing that admits a ticket is proof enough, for nobody ever comes ahead of a ticket, and those
+ * ahead only go, or turn from exclusive to shared. Trying is one transaction that puts the key only if there are no
+ * tickets; readers and permits join, judge by a listing and withdraw. After a refusal a try asks first without writing.
+ * Releasing is one transaction that deletes the key if it still has the create revision we know. The token is the create
+ * revision: grants that exclude each other are given in the order of the queue, so the later has the larger one; it
+ * survives restarts because revisions do.
  *
  * What could break the promises, and what stands against it:
  *
@@ -46,28 +54,24 @@ import java.util.Optional;
  *       session was sent, never that of the transaction that wrote the key (it extends nothing). What extends is proven
  *       to come from the true leader (ProvenKeepAlive).
  *   P1. A waiter's turn comes when its own key is gone already (its lease expired or was revoked; Jepsen's finding on etcd's own
- *       lock). If the lease expired, the base tells: a ticket does not become held past its deadline. If it was revoked, the
- *       session's watch tells; when the key ahead was of the same session, which goes at the same revision, the wait looks
- *       once more (PredecessorWatch). Only keys deleted by hand, the one ahead and ours at one stroke, go unnoticed until the next
- *       renewal: as for any key deleted by hand while held.
- *   P1. The watch opens after the key ahead is gone. It says from which revision on it sees; if that is later than what
- *       we read, we read again (WatchHub).
- *   P1. The one ahead goes while somebody further ahead stays (a waiter gave up). Only if the one ahead was the first is its
- *       going enough (Predecessors.complete).
+ *       lock). If the lease expired, the base tells: a ticket does not become held past its deadline. If it was revoked, its
+ *       key is not in the view.
  *   P1. A key ahead appears after we looked. Impossible: create revisions only grow, and a rewritten key keeps its own.
- *   P1. What was read says that nobody wants a key, and it is held, or lingers, on another lease by the time it is deleted. No
- *       delete is without a condition (TicketKeys).
+ *   P1. What was read says that nobody wants a key, and its slot has another user, or it is held, or lingers, on another lease by
+ *       the time it is deleted. No delete is without a condition (TicketKeys).
  *   P2. A lease extended beyond its session's ttl moves to a session of its own by a put on the same key, which keeps the create
  *       revision; so do a downgrade and lingering.
- *   P3. A release that arrives late, or twice, finds another create revision or no key: ids are never used again.
+ *   P3. A release that arrives late, or twice, finds another create revision or no key.
  *   P3. Two renewals overtake each other: both extend the same lease to now + ttl, and the ticket's deadline only moves on. One
  *       that finds the key moved by the other reports failing.
- *   P4. A dead client's lease expires, and with it all its keys, at one revision. Those behind look again.
+ *   P4. A dead client's lease expires, and with it all its keys, at one revision.
  *   P5. The session ends while the request that writes the key is under way. The ticket has been told nothing, so the request
- *       is sent again with another session and another key; a session that ends after the ticket was told tells it
+ *       is sent again with another session; a session that ends after the ticket was told tells it
  *       (TicketKey.startReporting). Never both.
- *   P7. The answer to a transaction never comes, and it is applied now or much later. The key is unwanted: withdraw deletes it,
- *       and the sweep of the session finds whatever turns up afterwards (SessionSweeper).
+ *   P7. The answer to a transaction never comes, and it is applied now, much later, or twice (Slots). The key is unwanted: withdraw
+ *       deletes it, by what it says, since another ticket of the same session may have the slot; and the sweep of the
+ *       session finds whatever turns up afterwards (SessionSweeper). On a lease of the user's, which outlives the client, nothing is
+ *       written once the client's marker is gone (Sessions.close).
  *   P7. A move to another lease with its answer missing: the next renewal reads which lease the key has, and follows, or
  *       sees to it that the move is not made any more (SessionMoves).
  *   P7. "Database space exceeded" may be said of a transaction that was applied: the key is deleted at once, which works
@@ -81,12 +85,20 @@ public final class Tickets {
     /** How often a session that turns out to be gone is replaced within one request. */
     private static final int SESSIONS_PER_REQUEST = 3;
 
+    /** How often slots are drawn within one request. The first answer says how many there must be to draw from. */
+    private static final int MOST_DRAWS = 20;
+
+    /** Of more names than this it is not remembered that they were refused. */
+    private static final int MOST_REFUSED = 1000;
+
     private final StoreContext context;
     private final Keys keys;
     private final EtcdClient client;
     private final WatchHub hub;
     private final Sessions sessions;
     private final TicketKeys ticketKeys;
+    private final Map<ByteString, LockQueue> queues = new ConcurrentHashMap<>(); // that somebody waits in
+    private final Set<String> refused = ConcurrentHashMap.newKeySet();
 
     public Tickets(StoreContext context, Keys keys, EtcdClient client, WatchHub hub, Sessions sessions) {
         this.context = context;
@@ -116,7 +128,7 @@ public final class Tickets {
     private TicketKey enter(Ticket ticket, Deadline deadline) {
         while (true) {
             Session session = sessions.obtain(ticket.name(), ticket.ttl(), deadline);
-            TicketKey key = new TicketKey(ticket, keys.ticket(ticket.name(), session.nextId()), session);
+            TicketKey key = new TicketKey(ticket, session);
             ticket.attach(key);
             if (session.enter(key)) {
                 return key;
@@ -125,70 +137,165 @@ public final class Tickets {
     }
 
     private Optional<Refusal> attempt(TicketKey key, Deadline deadline) {
-        ByteString queue = keys.queue(key.ticket().name());
-        Demand demand = key.ticket().demand();
-        TxnRequest txn = TxnRequest.newBuilder()
-                .addCompare(Txns.nothingBelow(queue))
-                .addSuccess(key.put(key.session()))
-                .addFailure(Txns.read(demand instanceof Demand.Exclusive ? Txns.first(queue) : Txns.queue(queue)))
-                .build();
-        TxnResponse response = send(txn, deadline);
-        while (!response.getSucceeded()) {
-            List<KeyValue> ahead = response.getResponses(0).getResponseRange().getKvsList();
-            long revision = response.getHeader().getRevision();
-            if (!Predecessors.inQueue(ahead, key.bytes(), demand, revision).admits(demand)) {
-                ticketKeys.forget(key);
-                return Optional.of(new Refusal(reason(ahead.get(0))));
-            }
-            // Others hold it beside whom we may: take it if nobody has come since.
-            response = send(
-                    txn.toBuilder()
-                            .setCompare(0, Txns.nothingNewBelow(queue, revision))
-                            .build(),
-                    deadline);
+        Ticket ticket = key.ticket();
+        boolean alone = ticket.demand() instanceof Demand.Exclusive;
+        Optional<Refusal> refusal = Optional.empty();
+        if (refused.contains(ticket.name())) {
+            refusal = alone ? ask(key, deadline) : judge(key, deadline);
         }
-        startReporting(key, response);
-        key.reportGrant();
+        if (refusal.isEmpty()) {
+            refusal = alone ? joinIfFree(key, deadline) : joinOrWithdraw(key, deadline);
+        }
+        if (refusal.isPresent()) {
+            ticketKeys.forget(key);
+            if (refused.size() < MOST_REFUSED) {
+                refused.add(ticket.name());
+            }
+        } else {
+            refused.remove(ticket.name());
+            key.reportGrant();
+        }
+        return refusal;
+    }
+
+    /** Whether anybody is there, without writing. */
+    private Optional<Refusal> ask(TicketKey key, Deadline deadline) {
+        RangeRequest any = Txns.any(queueOf(key)).build();
+        return client.call(KVGrpc.getRangeMethod(), any, EtcdClient.Repeat.HARMLESS, deadline).getKvsList().stream()
+                .findFirst()
+                .map(Tickets::refusal);
+    }
+
+    /** Whether those who are there would let another in, without writing. */
+    private Optional<Refusal> judge(TicketKey key, Deadline deadline) {
+        QueueView view = QueueView.read(client, queueOf(key), deadline);
+        return view.wouldAdmit(key.ticket().demand()) ? Optional.empty() : Optional.of(refusal(view));
+    }
+
+    private Optional<Refusal> joinIfFree(TicketKey key, Deadline deadline) {
+        ByteString queue = queueOf(key);
+        key.aimAt(Slots.draw(key, queue, 0, none -> false).subList(0, 1));
+        TxnResponse response = send(Slots.joinIfFree(key, queue), deadline);
+        requireMarked(response);
+        Optional<KeyValue> mine = Slots.outcome(key, response).mine();
+        if (mine.isEmpty()) {
+            return Optional.of(refusal(Slots.other(response)));
+        }
+        startReporting(key, mine.get());
         return Optional.empty();
     }
 
-    private static String reason(KeyValue first) {
-        return TicketValue.read(first.getValue())
+    private Optional<Refusal> joinOrWithdraw(TicketKey key, Deadline deadline) {
+        if (join(key, deadline).isAdmitted(key.ticket().demand())) {
+            return Optional.empty();
+        }
+        QueueView view = QueueView.read(client, queueOf(key), deadline);
+        if (view.admits(key.revision())) {
+            return Optional.empty();
+        }
+        ticketKeys.abandon(key);
+        ticketKeys.delete(key, deadline);
+        return Optional.of(refusal(view));
+    }
+
+    private static Refusal refusal(QueueView view) {
+        return view.first()
+                .flatMap(QueueView.Entry::origin)
+                .map(origin -> new Refusal("held by " + origin))
+                .orElseGet(() -> new Refusal("held by another client"));
+    }
+
+    private static Refusal refusal(KeyValue other) {
+        return new Refusal(TicketValue.read(other.getValue())
                 .origin()
                 .map(origin -> "held by " + origin)
-                .orElse("held by another client's key " + first.getKey().toStringUtf8());
+                .orElse("held by another client's key " + other.getKey().toStringUtf8()));
     }
 
     private Optional<Refusal> enqueue(TicketKey key, Deadline deadline) {
-        ByteString queue = keys.queue(key.ticket().name());
         Demand demand = key.ticket().demand();
-        TxnResponse response = send(Predecessors.enqueue(queue, key.bytes(), key.put(key.session()), demand), deadline);
-        if (!response.getSucceeded()) {
-            throw RpcFailure.unavailable("somebody else wrote its key");
-        }
-        Predecessors predecessors = Predecessors.ofEnqueue(response, key.bytes(), demand);
-        if (predecessors.admits(demand)) {
-            startReporting(key, response);
+        Slots.Outcome outcome = join(key, deadline);
+        if (outcome.isAdmitted(demand) || (!(demand instanceof Demand.Exclusive) && isAdmitted(key, deadline))) {
             key.reportGrant();
-        } else {
-            PredecessorWatch watch = new PredecessorWatch(key, queue, predecessors, client, hub, context);
-            key.waitBy(watch);
-            startReporting(key, response);
-            key.ticket().waiting(key.session().ttl(), key.session().baseNanos());
-            watch.start();
+            return Optional.empty();
+        }
+        key.ticket().waiting(key.session().ttl(), key.session().baseNanos());
+        LockQueue queue;
+        do {
+            queue = queues.computeIfAbsent(queueOf(key), this::newQueue);
+            key.waitBy(queue);
+        } while (!queue.join(key, outcome.count()));
+        if (key.ticket().state() == Ticket.State.ENDED) {
+            // Whoever ended it may have done so before there was a queue to leave.
+            queue.leave(key);
         }
         return Optional.empty();
     }
 
-    private static void startReporting(TicketKey key, TxnResponse written) {
-        if (!key.startReporting(written.getHeader().getRevision())) {
+    /** Who may hold beside others looks at once, unless there is a view that tells. */
+    private boolean isAdmitted(TicketKey key, Deadline deadline) {
+        LockQueue known = queues.get(queueOf(key));
+        if (known != null && known.isExact()) {
+            return false;
+        }
+        try {
+            return QueueView.read(client, queueOf(key), deadline).admits(key.revision());
+        } catch (RpcFailure failure) {
+            // It is in the queue, and will be told by the view.
+            return false;
+        }
+    }
+
+    private LockQueue newQueue(ByteString queue) {
+        return new LockQueue(queue, client, hub, context, closed -> queues.remove(queue, closed));
+    }
+
+    private ByteString queueOf(TicketKey key) {
+        return keys.queue(key.ticket().name());
+    }
+
+    /** Gives a ticket a slot. */
+    private Slots.Outcome join(TicketKey key, Deadline deadline) {
+        ByteString queue = queueOf(key);
+        Optional<LockQueue> known = Optional.ofNullable(queues.get(queue));
+        long crowd = known.map(LockQueue::size).orElse(0L);
+        Set<ByteString> tried = new HashSet<>();
+        for (int draws = 0; draws < MOST_DRAWS; draws++) {
+            key.aimAt(Slots.draw(
+                    key,
+                    queue,
+                    crowd,
+                    slot -> tried.contains(slot)
+                            || known.filter(view -> view.isTaken(slot)).isPresent()));
+            tried.addAll(key.slots());
+            TxnResponse response = send(Slots.join(key, queue), deadline);
+            requireMarked(response);
+            Slots.Outcome outcome = Slots.outcome(key, response);
+            if (outcome.mine().isPresent()) {
+                startReporting(key, outcome.mine().get());
+                return outcome;
+            }
+            crowd = outcome.count();
+        }
+        throw RpcFailure.unavailable("found no free slot in its queue");
+    }
+
+    private static void requireMarked(TxnResponse response) {
+        if (!Slots.wasMarked(response)) {
+            throw RpcFailure.sessionEnded();
+        }
+    }
+
+    private static void startReporting(TicketKey key, KeyValue written) {
+        if (!key.startReporting(written.getKey(), written.getCreateRevision())) {
             throw RpcFailure.sessionEnded();
         }
     }
 
     /** Makes up its mind whether anything may be left of a failed request. */
     private RpcFailure settle(TicketKey key, RpcFailure failure, Deadline deadline) {
-        if (failure.isNotApplied()) {
+        boolean written = key.revision() > 0;
+        if (failure.isNotApplied() && !written) {
             ticketKeys.forget(key);
             return failure;
         }
@@ -196,14 +303,15 @@ public final class Tickets {
         if (failure.isOutOfSpace()) {
             try {
                 // It was answered, so it is not on its way any more: after this nothing is left for certain.
-                ticketKeys.delete(key.bytes(), deadline, key.isThere());
+                ticketKeys.delete(key, deadline);
                 ticketKeys.forget(key);
                 return failure.asNotApplied();
             } catch (RpcFailure again) {
                 failure.addSuppressed(again);
             }
         }
-        return failure;
+        // What failed came after the ticket was written, unless its session has ended, and the ticket with it.
+        return written && !failure.isLeaseNotFound() ? failure.asUnknown() : failure;
     }
 
     public ReleaseAnswer release(Ticket ticket, Duration linger, Deadline deadline) {
@@ -230,7 +338,7 @@ public final class Tickets {
 
     private boolean deleteIfOurs(TicketKey key, Deadline deadline) {
         TxnRequest txn = TxnRequest.newBuilder()
-                .addCompare(Txns.createdAt(key.bytes(), key.revision()))
+                .addCompare(key.isThere())
                 .addSuccess(Txns.delete(key.bytes()))
                 .build();
         return send(txn, deadline).getSucceeded();
@@ -240,7 +348,7 @@ public final class Tickets {
     private boolean linger(TicketKey key, Duration linger, Deadline deadline) {
         Session own = sessions.openLingering(linger.plusSeconds(1), deadline);
         TxnRequest txn = TxnRequest.newBuilder()
-                .addCompare(Txns.createdAt(key.bytes(), key.revision()))
+                .addCompare(key.isThere())
                 .addSuccess(key.put(own))
                 .build();
         boolean maybeOurs = true;
@@ -261,9 +369,9 @@ public final class Tickets {
         }
         TicketKey key = known.get();
         ticketKeys.abandon(key);
-        boolean removed = ticketKeys.delete(key.bytes(), deadline, key.isThere());
+        boolean removed = ticketKeys.delete(key, deadline);
         if (removed || key.revision() > 0) {
-            // It was there, it is gone, and its id is never used again.
+            // It was there and is gone. Should its request be made once more, the sweep finds that.
             ticketKeys.forget(key);
         }
         return removed ? Withdrawal.REMOVED : Withdrawal.NOT_FOUND;
@@ -273,7 +381,7 @@ public final class Tickets {
         TicketKey key = ticket.handle(TicketKey.class)
                 .orElseThrow(() -> new IllegalArgumentException("a ticket of another store"));
         TxnRequest txn = TxnRequest.newBuilder()
-                .addCompare(Txns.createdAt(key.bytes(), key.revision()))
+                .addCompare(key.isThere())
                 .addSuccess(key.rewriteAs(Demand.shared()))
                 .build();
         if (send(txn, deadline).getSucceeded()) {

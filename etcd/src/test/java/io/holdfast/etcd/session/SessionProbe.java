@@ -16,6 +16,11 @@ public final class SessionProbe {
         return new SessionProbe(ticket.handle(TicketKey.class).orElseThrow().session());
     }
 
+    /** Of a ticket, waiting or held. */
+    public static long createRevision(Ticket ticket) {
+        return ticket.handle(TicketKey.class).orElseThrow().revision();
+    }
+
     public String leaseHex() {
         return Long.toHexString(session.lease());
     }

@@ -3,7 +3,6 @@ package io.holdfast.etcd.session;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import com.google.protobuf.ByteString;
 import io.holdfast.Demand;
 import io.holdfast.LockView.Origin;
 import io.holdfast.spi.OwnerId;
@@ -12,7 +11,6 @@ import io.holdfast.spi.TimeSource;
 import io.holdfast.spi.Validity;
 import java.time.Duration;
 import java.util.concurrent.FutureTask;
-import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
@@ -24,8 +22,7 @@ class SessionTest {
     private static final long LONGEST_IDLE = Duration.ofMinutes(5).toNanos();
 
     private static Session session() {
-        return new Session(
-                1, Duration.ofSeconds(10), Session.Kind.COMMON, "0123456789abcdef", new AtomicLong(), LONG_AGO);
+        return new Session(1, Duration.ofSeconds(10), Session.Kind.COMMON, LONG_AGO);
     }
 
     private static TicketKey key(Session session) {
@@ -37,7 +34,7 @@ class SessionTest {
                 new Origin("test", "here", 1, "main"),
                 new Validity(TimeSource.system(), Duration.ZERO),
                 new Ticket.Listener() {});
-        return new TicketKey(ticket, ByteString.copyFromUtf8(session.nextId()), session);
+        return new TicketKey(ticket, session);
     }
 
     @Test

@@ -1,0 +1,220 @@
+package io.holdfast.etcd.ticket;
+
+import com.google.protobuf.ByteString;
+import io.holdfast.etcd.client.EtcdClient;
+import io.holdfast.etcd.client.WatchHub;
+import io.holdfast.etcd.internal.wire.KeyValue;
+import io.holdfast.etcd.session.TicketKey;
+import io.holdfast.spi.StoreContext;
+import java.time.Duration;
+import java.util.List;
+import java.util.NavigableMap;
+import java.util.Optional;
+import java.util.TreeMap;
+import java.util.function.Consumer;
+import org.jspecify.annotations.Nullable;
+
+/*
+ * Where the waiting tickets of one client for one lock learn that they are admitted.
+ *
+ * Near: the client's first ticket is among the first 64. It keeps an exact view of the queue by one standing watch on all of the
+ * lock's keys and one listing: the watch opens "from now on"; when it is open the queue is read; from then on what is told with a
+ * revision later than the view's changes the view, whole revisions at a time, and after each it is judged who may hold. A ticket is
+ * granted when its create revision is in the view and the rule admits it; no request is made.
+ *
+ * Far: it watches the ticket 64 ahead, merely to know when to look. Far tickets are never granted, so the switch has no race.
+ * So however long the queue, the news of a release reach 64 clients and few more.
+ *
+ * What could go wrong:
+ *
+ *   - Granted on what is not the whole queue: my own ticket is told before the listing is there, and looks like the first. Nothing is
+ *     judged between the opening of a watch, which empties the view, and its listing. Events that come before the listing's
+ *     answer are kept aside and applied to it.
+ *   - An event comes twice, or again from a member that lags behind (a watch opened there repeats what the listing, which
+ *     is of the leader's word, has seen): it is not newer than the view.
+ *   - The ticket ahead and mine go at one revision (one lease, revoked): judged when both have gone. I am not in the view: gone.
+ *   - My ticket is written and the event of it has not come yet: its create revision is later than the view's, so it waits for it. The
+ *     event comes before the answer to the request that wrote it: it is judged when it joins.
+ *   - A listing is answered when its watch has been replaced: it is dropped, the new watch has its own.
+ *   - An event is lost: a renewal reads the first ticket of the view; if that is not what the view says, the queue is listed again.
+ *     The same if a waiting ticket is not in the view. If the watch does not open at all, a renewal lists too: what a listing admits
+ *     may hold, whatever comes after it, since nobody ever comes ahead of a ticket.
+ *   - Somebody joins while the last waiter leaves: the queue is closed a little after that, under its monitor, and whoever comes later
+ *     gets another.
+ *
+ * Tickets are told outside the monitor.
+ */
+final class LockQueue implements TicketKey.Waiting {
+
+    /** So many clients hear of every release. */
+    static final int NEAR = 64;
+
+    /** Beyond this a near client turns far; more than NEAR, so that it does not turn to and fro. */
+    static final int NO_LONGER_NEAR = 2 * NEAR;
+
+    /** A view stays open for whoever waits again soon, and hears every release meanwhile. */
+    private static final long IDLE_NANOS = Duration.ofMillis(50).toNanos();
+
+    private final ByteString start;
+    private final EtcdClient client;
+    private final WatchHub hub;
+    private final StoreContext context;
+    private final Consumer<LockQueue> closing;
+
+    private final NavigableMap<Long, TicketKey> waiting = new TreeMap<>(); // by create revision; guarded by this
+    private @Nullable QueueWatch sight; // guarded by this
+    private boolean closePlanned; // guarded by this
+    private boolean closed; // guarded by this
+    private long usedNanos; // guarded by this
+    private long lastPosition; // guarded by this
+
+    /** @param closing called when nobody waits any more */
+    LockQueue(ByteString start, EtcdClient client, WatchHub hub, StoreContext context, Consumer<LockQueue> closing) {
+        this.start = start;
+        this.client = client;
+        this.hub = hub;
+        this.context = context;
+        this.closing = closing;
+    }
+
+    /**
+     * Takes in a ticket that is written. False if this is closed.
+     *
+     * @param position how many tickets there were when it was written, itself among them
+     */
+    boolean join(TicketKey key, long position) {
+        List<Runnable> news;
+        synchronized (this) {
+            if (closed) {
+                return false;
+            }
+            waiting.put(key.revision(), key);
+            lastPosition = position;
+            if (sight == null) {
+                see(position <= NEAR ? near() : far());
+            }
+            news = sight == null ? List.of() : sight.joined(key);
+        }
+        news.forEach(Runnable::run);
+        return true;
+    }
+
+    @Override
+    public synchronized void leave(TicketKey key) {
+        if (waiting.remove(key.revision(), key)) {
+            closeIfIdleLater();
+        }
+    }
+
+    /** How many tickets there are, about. */
+    synchronized long size() {
+        return sight == null ? lastPosition : sight.size();
+    }
+
+    /** Whether every change of the queue is heard, and nothing more need be read. */
+    synchronized boolean isExact() {
+        return sight != null && sight.isExact();
+    }
+
+    /** Whether a slot is taken, as far as is known. */
+    synchronized boolean isTaken(ByteString slot) {
+        return sight != null && sight.isTaken(slot);
+    }
+
+    @Override
+    public synchronized Optional<KeyValue> reliesOn() {
+        return sight == null ? Optional.empty() : sight.reliesOn();
+    }
+
+    @Override
+    public synchronized void check(TicketKey waiter, Optional<KeyValue> reliedOn, Optional<KeyValue> found) {
+        if (sight == null || sight.isAsking() || waiting.get(waiter.revision()) != waiter) {
+            return;
+        }
+        // A revision changes a key once, so it says which ticket it is and as of when.
+        boolean changed = !reliedOn.map(KeyValue::getModRevision).equals(found.map(KeyValue::getModRevision));
+        // It may just have been told so.
+        boolean missed = changed && reliedOn.equals(sight.reliesOn());
+        if (missed || !sight.covers(waiter)) {
+            sight.askAgain();
+        }
+    }
+
+    synchronized void closeIfIdleLater() {
+        usedNanos = context.time().nanoTime();
+        if (waiting.isEmpty() && !closePlanned && !closed) {
+            closePlanned = true;
+            context.timer().at(usedNanos + IDLE_NANOS, this::closeIfIdle);
+        }
+    }
+
+    private void closeIfIdle() {
+        synchronized (this) {
+            closePlanned = false;
+            if (!waiting.isEmpty()) {
+                return;
+            }
+            long idleUntil = usedNanos + IDLE_NANOS;
+            if (idleUntil - context.time().nanoTime() > 0) {
+                closePlanned = true;
+                context.timer().at(idleUntil, this::closeIfIdle);
+                return;
+            }
+            closed = true;
+            see(null);
+        }
+        closing.accept(this);
+    }
+
+    // What the watches use, under the monitor.
+
+    /** What all keys of the lock begin with. */
+    ByteString start() {
+        return start;
+    }
+
+    /** Who waits, by create revision. */
+    NavigableMap<Long, TicketKey> waiting() {
+        return waiting;
+    }
+
+    /** How many tickets there were when the last one joined. */
+    long lastPosition() {
+        return lastPosition;
+    }
+
+    boolean isSeenBy(QueueWatch watch) {
+        return sight == watch;
+    }
+
+    void seeNear() {
+        see(near());
+    }
+
+    void seeFar() {
+        see(far());
+    }
+
+    private QueueWatch near() {
+        return new NearWatch(this, client, hub, context);
+    }
+
+    private QueueWatch far() {
+        return new FarWatch(this, client, hub, context);
+    }
+
+    private void see(@Nullable QueueWatch next) {
+        if (sight != null) {
+            sight.close();
+        }
+        sight = next;
+        if (next != null) {
+            next.open();
+        }
+    }
+
+    @Override
+    public String toString() {
+        return start.toStringUtf8();
+    }
+}

@@ -1,0 +1,166 @@
+package io.holdfast.etcd.ticket;
+
+import com.google.protobuf.ByteString;
+import io.holdfast.Demand;
+import io.holdfast.LockView.Origin;
+import io.holdfast.etcd.client.EtcdClient;
+import io.holdfast.etcd.client.RpcFailure;
+import io.holdfast.etcd.internal.wire.Event;
+import io.holdfast.etcd.internal.wire.KVGrpc;
+import io.holdfast.etcd.internal.wire.KeyValue;
+import io.holdfast.etcd.internal.wire.RangeRequest;
+import io.holdfast.etcd.internal.wire.RangeResponse;
+import io.holdfast.etcd.layout.Keys;
+import io.holdfast.etcd.layout.TicketValue;
+import io.holdfast.spi.Admission;
+import io.holdfast.spi.Deadline;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.NavigableMap;
+import java.util.Optional;
+import java.util.TreeMap;
+
+/**
+ * The tickets of a lock as of one revision, in order of arrival: read at once, then kept up to date by events.
+ *
+ * <p>Tickets are told apart by create revision, since slots are used again. Nothing that is not newer than the view changes it, so
+ * it does no harm if events come twice or again after a gap. Not thread-safe.
+ */
+final class QueueView {
+
+    private static final int KEYS_AT_ONCE = 1000;
+
+    /** A ticket as last written: its key without the value, and what that says. */
+    record Entry(KeyValue key, Demand demand, Optional<Origin> origin) {
+
+        static Entry of(KeyValue kv) {
+            TicketValue value = TicketValue.read(kv.getValue());
+            return new Entry(kv.toBuilder().clearValue().build(), value.demand(), value.origin());
+        }
+
+        long created() {
+            return key.getCreateRevision();
+        }
+    }
+
+    private final NavigableMap<Long, Entry> byCreation = new TreeMap<>();
+    private final Map<ByteString, Entry> bySlot = new HashMap<>();
+    private long revision;
+
+    /** Reads a queue. */
+    static QueueView read(EtcdClient client, ByteString queue, Deadline deadline) {
+        while (true) {
+            try {
+                return readInPages(client, queue, deadline);
+            } catch (RpcFailure failure) {
+                // Its revision was compacted between two pages.
+                if (!failure.isCompacted()) {
+                    throw failure;
+                }
+            }
+        }
+    }
+
+    /** All pages are of one revision. */
+    private static QueueView readInPages(EtcdClient client, ByteString queue, Deadline deadline) {
+        QueueView view = new QueueView();
+        RangeRequest.Builder range = RangeRequest.newBuilder()
+                .setKey(queue)
+                .setRangeEnd(Keys.endOf(queue))
+                .setLimit(KEYS_AT_ONCE);
+        boolean more = true;
+        while (more) {
+            RangeResponse page =
+                    client.call(KVGrpc.getRangeMethod(), range.build(), EtcdClient.Repeat.HARMLESS, deadline);
+            page.getKvsList().forEach(kv -> view.put(Entry.of(kv)));
+            if (range.getRevision() == 0) {
+                view.revision = page.getHeader().getRevision();
+                range.setRevision(view.revision);
+            }
+            more = page.getMore() && page.getKvsCount() > 0;
+            if (more) {
+                range.setKey(Keys.after(page.getKvs(page.getKvsCount() - 1).getKey()));
+            }
+        }
+        return view;
+    }
+
+    long revision() {
+        return revision;
+    }
+
+    int size() {
+        return byCreation.size();
+    }
+
+    boolean has(long created) {
+        return byCreation.containsKey(created);
+    }
+
+    boolean isTaken(ByteString slot) {
+        return bySlot.containsKey(slot);
+    }
+
+    Optional<Entry> first() {
+        return Optional.ofNullable(byCreation.firstEntry()).map(Map.Entry::getValue);
+    }
+
+    /** The first so many, in order. */
+    List<Entry> first(int count) {
+        return byCreation.values().stream().limit(count).toList();
+    }
+
+    /** Those who may hold the lock, in order. */
+    List<Entry> admitted() {
+        Admission admission = new Admission();
+        return byCreation.values().stream()
+                .takeWhile(entry -> admission.admit(entry.demand()))
+                .toList();
+    }
+
+    boolean admits(long created) {
+        return admitted().stream().anyMatch(entry -> entry.created() == created);
+    }
+
+    /** Whether a new ticket at the end would be admitted. */
+    boolean wouldAdmit(Demand demand) {
+        Admission admission = new Admission();
+        return byCreation.values().stream().allMatch(entry -> admission.admit(entry.demand()))
+                && admission.admit(demand);
+    }
+
+    /** Applies all of one or more revisions. Returns the create revisions of the tickets that went. */
+    List<Long> apply(List<Event> events) {
+        List<Long> gone = new ArrayList<>();
+        long known = revision;
+        for (Event event : events) {
+            KeyValue kv = event.getKv();
+            // Not newer than what was there before these, or older than what was among them: told before.
+            if (kv.getModRevision() <= known || kv.getModRevision() < revision) {
+                continue;
+            }
+            revision = Math.max(revision, kv.getModRevision());
+            if (event.getType() == Event.EventType.PUT) {
+                put(Entry.of(kv));
+            } else {
+                Entry entry = bySlot.get(kv.getKey());
+                if (entry != null && entry.created() < kv.getModRevision()) {
+                    bySlot.remove(kv.getKey());
+                    byCreation.remove(entry.created());
+                    gone.add(entry.created());
+                }
+            }
+        }
+        return gone;
+    }
+
+    private void put(Entry entry) {
+        Entry before = bySlot.put(entry.key().getKey(), entry);
+        if (before != null) {
+            byCreation.remove(before.created());
+        }
+        byCreation.put(entry.created(), entry);
+    }
+}

@@ -1,0 +1,120 @@
+package io.holdfast.etcd.ticket;
+
+import com.google.protobuf.ByteString;
+import io.holdfast.etcd.client.EtcdClient;
+import io.holdfast.etcd.client.RpcFailure;
+import io.holdfast.etcd.client.WatchHub;
+import io.holdfast.etcd.internal.wire.KeyValue;
+import io.holdfast.etcd.session.TicketKey;
+import io.holdfast.spi.Deadline;
+import io.holdfast.spi.StoreContext;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import org.jspecify.annotations.Nullable;
+
+/** What a client sees of a queue it waits in. Its methods are called under the queue's monitor, but for what the watch tells. */
+abstract class QueueWatch implements WatchHub.Watcher {
+
+    private static final Logger LOG = System.getLogger(QueueWatch.class.getName());
+
+    private static final long PAUSE_NANOS = Duration.ofMillis(100).toNanos();
+    private static final Duration PATIENCE = Duration.ofSeconds(5);
+
+    final LockQueue queue;
+    final EtcdClient client;
+    private final WatchHub hub;
+    private final StoreContext context;
+
+    private WatchHub.@Nullable Watch watch;
+    private long asked; // the number of the last question
+    private boolean asking;
+
+    QueueWatch(LockQueue queue, EtcdClient client, WatchHub hub, StoreContext context) {
+        this.queue = queue;
+        this.client = client;
+        this.hub = hub;
+        this.context = context;
+    }
+
+    abstract void open();
+
+    /** Returns what is to be told. */
+    abstract List<Runnable> joined(TicketKey key);
+
+    abstract long size();
+
+    abstract boolean isExact();
+
+    abstract boolean isTaken(ByteString slot);
+
+    abstract Optional<KeyValue> reliesOn();
+
+    /** Whether a ticket's turn will be noticed, if what is relied on is still there. */
+    abstract boolean covers(TicketKey waiter);
+
+    abstract void askAgain();
+
+    final boolean isAsking() {
+        return asking;
+    }
+
+    final boolean isCurrent() {
+        return queue.isSeenBy(this);
+    }
+
+    final void watch(ByteString key, ByteString end) {
+        close();
+        watch = hub.watch(key, end, this);
+    }
+
+    final void close() {
+        if (watch != null) {
+            watch.close();
+        }
+    }
+
+    /** Asks etcd in the background, after a pause if it cannot be asked. Only the last question's answer counts. */
+    final <T> void ask(Question<T> question, Answer<T> answer) {
+        long number = ++asked;
+        asking = true;
+        context.background().execute(() -> ask(question, answer, number));
+    }
+
+    private <T> void ask(Question<T> question, Answer<T> answer, long number) {
+        List<Runnable> news = List.of();
+        try {
+            T reply = question.ask(Deadline.after(context.time(), PATIENCE));
+            synchronized (queue) {
+                if (isCurrent() && number == asked) {
+                    asking = false;
+                    news = answer.take(reply);
+                }
+            }
+        } catch (RpcFailure failure) {
+            LOG.log(Level.DEBUG, () -> "Cannot read " + queue + ": " + failure.getMessage());
+            again(() -> ask(question, answer, number), number);
+        }
+        news.forEach(Runnable::run);
+    }
+
+    private void again(Runnable question, long number) {
+        context.timer().at(context.time().nanoTime() + PAUSE_NANOS, () -> {
+            synchronized (queue) {
+                if (isCurrent() && number == asked) {
+                    context.background().execute(question);
+                }
+            }
+        });
+    }
+
+    interface Question<T> {
+        T ask(Deadline deadline);
+    }
+
+    interface Answer<T> {
+        List<Runnable> take(T answer);
+    }
+}

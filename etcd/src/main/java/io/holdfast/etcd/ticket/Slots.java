@@ -1,0 +1,162 @@
+package io.holdfast.etcd.ticket;
+
+import com.google.protobuf.ByteString;
+import io.holdfast.Demand;
+import io.holdfast.etcd.internal.wire.Compare;
+import io.holdfast.etcd.internal.wire.KeyValue;
+import io.holdfast.etcd.internal.wire.RequestOp;
+import io.holdfast.etcd.internal.wire.TxnRequest;
+import io.holdfast.etcd.internal.wire.TxnResponse;
+import io.holdfast.etcd.layout.Keys;
+import io.holdfast.etcd.layout.Txns;
+import io.holdfast.etcd.session.TicketKey;
+import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.Predicate;
+
+/*
+ * How a ticket gets a slot of its lock: one transaction that looks at two of them.
+ *
+ * Everybody uses slot 0 if it is not known to be taken, so a lock that is taken a million times is one name in etcd's index. In a
+ * crowd two are drawn, the first from about twice as many as there are tickets, the second from more in case that the first
+ * is taken. If both are, the answer says how large the crowd is, for the next draw.
+ *
+ * Readers have slots of their own, so that one who joins need not read what everybody asks for: if as many tickets are in such slots as
+ * there are tickets, all are readers, and he holds the lock beside them. Nothing in such a slot ever turns exclusive.
+ *
+ * A slot is written only if it is empty. If it holds what this very request writes, the request was made before: by a channel
+ * that repeats or hedges requests, or by a retry of its owner's. Then the ticket is that one, with that create revision; the
+ * revision of the answer would make a token that no key ever has.
+ */
+final class Slots {
+
+    private static final int DRAWS = 8;
+
+    private Slots() {}
+
+    /**
+     * Two of them, for a ticket in a crowd of about that size; 0 if nobody else is known of.
+     *
+     * @param taken whether a slot is known to be taken
+     */
+    static List<ByteString> draw(TicketKey key, ByteString queue, long crowd, Predicate<ByteString> taken) {
+        ByteString start = key.ticket().demand() instanceof Demand.Shared ? Keys.readers(queue) : queue;
+        ByteString first = slot(key, start, 0);
+        for (int i = 0; i < DRAWS && taken.test(first); i++) {
+            first = slot(key, start, below(2 * crowd + 4));
+        }
+        ByteString second = first;
+        while (second.equals(first)) {
+            second = slot(key, start, below(8 * crowd + 16));
+        }
+        return List.of(first, second);
+    }
+
+    private static long below(long bound) {
+        return ThreadLocalRandom.current().nextLong(bound);
+    }
+
+    private static ByteString slot(TicketKey key, ByteString start, long number) {
+        return start.concat(ByteString.copyFromUtf8(key.session().slot(number)));
+    }
+
+    /**
+     * What a request to write a ticket found.
+     *
+     * @param mine the ticket, if it is written
+     * @param count how many tickets there are
+     * @param readers how many of them are in readers' slots
+     */
+    record Outcome(Optional<KeyValue> mine, long count, long readers) {
+
+        /** Whether the ticket holds the lock, as far as numbers can tell: it is alone, or a reader among readers. */
+        boolean isAdmitted(Demand demand) {
+            return count == 1 || (demand instanceof Demand.Shared && count == readers);
+        }
+    }
+
+    /** Writes a ticket in the first of its slots that is empty, and counts. */
+    static TxnRequest join(TicketKey key, ByteString queue) {
+        ByteString first = key.slots().get(0);
+        ByteString second = key.slots().get(1);
+        TxnRequest.Builder useSecond = putIfEmpty(key, second, queue).addAllFailure(readAndCount(second, queue));
+        TxnRequest.Builder keepFirst = TxnRequest.newBuilder()
+                .addCompare(Txns.says(first, key.firstValue()))
+                .addAllSuccess(readAndCount(first, queue))
+                .addFailure(Txns.nested(useSecond));
+        return onlyWhileMarked(key, putIfEmpty(key, first, queue).addFailure(Txns.nested(keepFirst)));
+    }
+
+    /** Writes a ticket in the first slot if its lock has none. */
+    static TxnRequest joinIfFree(TicketKey key, ByteString queue) {
+        ByteString first = key.slots().get(0);
+        return onlyWhileMarked(
+                key,
+                putIfEmpty(key, first, queue)
+                        // The last reads all values, and is looked at only if the first slots are empty, which they
+                        // hardly are
+                        // in a crowd.
+                        .addCompare(Txns.absent(slot(key, Keys.readers(queue), 0)))
+                        .addCompare(Txns.nothingBelow(queue))
+                        .addAllFailure(readAndCount(first, queue))
+                        .addFailure(Txns.read(Txns.any(queue))));
+    }
+
+    private static TxnRequest.Builder putIfEmpty(TicketKey key, ByteString slot, ByteString queue) {
+        RequestOp put = Txns.put(slot, key.firstValue(), key.session().lease());
+        return TxnRequest.newBuilder()
+                .addCompare(Txns.absent(slot))
+                .addSuccess(put)
+                .addAllSuccess(readAndCount(slot, queue));
+    }
+
+    private static List<RequestOp> readAndCount(ByteString slot, ByteString queue) {
+        return List.of(
+                Txns.read(Txns.one(slot)), Txns.read(Txns.count(queue)), Txns.read(Txns.count(Keys.readers(queue))));
+    }
+
+    private static TxnRequest onlyWhileMarked(TicketKey key, TxnRequest.Builder txn) {
+        Optional<Compare> marked = key.session().marker().map(Txns::present);
+        return marked.map(condition -> TxnRequest.newBuilder()
+                        .addCompare(condition)
+                        .addSuccess(Txns.nested(txn))
+                        .build())
+                .orElseGet(txn::build);
+    }
+
+    /** Whether a transaction was made at all: not on a lease of others once the client is closed. */
+    static boolean wasMarked(TxnResponse response) {
+        return response.getResponsesCount() > 0;
+    }
+
+    /** What came of it: the slot that was tried last, and the rest of what was read. */
+    static TxnResponse innermost(TxnResponse response) {
+        TxnResponse inner = response;
+        while (inner.getResponses(0).hasResponseTxn()) {
+            inner = inner.getResponses(0).getResponseTxn();
+        }
+        return inner;
+    }
+
+    /** What stands in the slot, if it is this ticket. */
+    static Outcome outcome(TicketKey key, TxnResponse response) {
+        TxnResponse inner = innermost(response);
+        int read = inner.getResponses(0).hasResponsePut() ? 1 : 0;
+        Optional<KeyValue> mine = inner.getResponses(read).getResponseRange().getKvsList().stream()
+                .filter(kv -> kv.getValue().equals(key.firstValue()))
+                .findFirst();
+        return new Outcome(
+                mine,
+                inner.getResponses(read + 1).getResponseRange().getCount(),
+                inner.getResponses(read + 2).getResponseRange().getCount());
+    }
+
+    /** Any ticket of a lock that had some. */
+    static KeyValue other(TxnResponse response) {
+        TxnResponse inner = innermost(response);
+        return inner.getResponses(inner.getResponsesCount() - 1)
+                .getResponseRange()
+                .getKvs(0);
+    }
+}

@@ -1,0 +1,252 @@
+package io.holdfast.etcd;
+
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
+
+import io.holdfast.Demand;
+import io.holdfast.LockException;
+import io.holdfast.UnknownOutcomeException;
+import io.holdfast.etcd.TestClient.Renewed;
+import io.holdfast.etcd.internal.wire.TxnRequest;
+import io.holdfast.servers.EtcdServer;
+import io.holdfast.spi.ReleaseAnswer;
+import io.holdfast.spi.Withdrawal;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.UUID;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.TimeUnit;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+@DisplayName("Slots that are used again")
+class SlotsTest {
+
+    private static EtcdServer server;
+    private static Etcdctl etcdctl;
+
+    private final String name = "lock-" + UUID.randomUUID();
+    private Meddler meddler;
+    private TestClient client;
+    private TestClient other;
+
+    @BeforeAll
+    static void startServer() {
+        server = EtcdServer.start();
+        etcdctl = new Etcdctl(server.endpoint());
+    }
+
+    @AfterAll
+    static void stopServer() {
+        server.close();
+    }
+
+    @BeforeEach
+    void connect() {
+        meddler = new Meddler(server.port());
+        client = meddler.client();
+        other = TestClient.of("etcd://127.0.0.1:" + server.port());
+    }
+
+    @AfterEach
+    void close() {
+        client.close();
+        other.close();
+        meddler.close();
+    }
+
+    private List<String> keys() {
+        return etcdctl.keys("holdfast/" + name + "/");
+    }
+
+    private String slot(String number) {
+        return "holdfast/" + name + "/" + number;
+    }
+
+    @Test
+    void p9AreTheSameForAllClientsOfAFreeLock() {
+        // As many names as etcd has to pass whenever it looks at the lock, until it is compacted.
+        for (int i = 0; i < 20; i++) {
+            for (TestClient each : List.of(client, other)) {
+                TestTicket grant = each.grant(name);
+                assertThat(keys()).containsExactly(slot("0"));
+                each.release(grant);
+            }
+        }
+    }
+
+    @Test
+    void p9AreNotManyMoreThanTicketsInACrowd() {
+        Set<String> names = new TreeSet<>();
+        TestTicket held = client.grant(name);
+        for (int round = 0; round < 10; round++) {
+            List<TestTicket> crowd = new ArrayList<>();
+            for (int i = 0; i < 10; i++) {
+                crowd.add((i % 2 == 0 ? client : other).enqueue(name));
+            }
+            names.addAll(keys());
+            assertThat(keys()).hasSize(11);
+            for (int i = 0; i < 10; i++) {
+                (i % 2 == 0 ? client : other).withdraw(crowd.get(i));
+            }
+        }
+        assertThat(names).hasSizeLessThanOrEqualTo(8 * 11 + 16);
+        client.release(held);
+    }
+
+    @Test
+    void p3AReleaseThatArrivesAgainDoesNotFreeTheSlotsNextUser() {
+        TestTicket held = client.grant(name);
+        meddler.holdsUp = Meddler::deletesAKey;
+        assertThatThrownBy(() -> client.release(held, Duration.ZERO, TestClient.in(Duration.ofMillis(200))))
+                .isInstanceOf(UnknownOutcomeException.class);
+        meddler.holdsUp = txn -> false;
+        assertThat(client.release(held)).isEqualTo(ReleaseAnswer.RELEASED);
+        // The same client, the same lease, the same slot.
+        TestTicket next = client.grant(name);
+        assertThat(keys()).containsExactly(slot("0"));
+
+        assertThat(meddler.deliver(meddler.heldUp.get(0))).isFalse();
+
+        assertThat(client.renew(next)).isEqualTo(Renewed.KEPT);
+        assertThat(other.attempt(name)).isFalse();
+    }
+
+    @Test
+    void p3AWithdrawnRequestOfUnknownOutcomeDoesNotFreeTheSlotsNextUser() {
+        client.release(client.grant(name));
+        meddler.holdsUp = Meddler::bindsAKey;
+        TestTicket lost = client.ticket(name);
+        assertThatThrownBy(() -> client.attempt(lost, TestClient.in(Duration.ofMillis(200))))
+                .isInstanceOf(UnknownOutcomeException.class);
+        meddler.holdsUp = txn -> false;
+        TestTicket held = client.grant(name);
+
+        assertThat(client.withdraw(lost)).isEqualTo(Withdrawal.NOT_FOUND);
+
+        assertThat(client.renew(held)).isEqualTo(Renewed.KEPT);
+        assertThat(keys()).containsExactly(slot("0"));
+    }
+
+    @Test
+    void p7ARequestThatLandsInTheSlotOfALostTicketGoesWithTheNextSweep() {
+        Duration ttl = Duration.ofSeconds(3);
+        meddler.holdsUp = Meddler::bindsAKey;
+        TestTicket late = client.ticket(name, Demand.exclusive(), ttl);
+        assertThatThrownBy(() -> client.attempt(late, TestClient.in(Duration.ofMillis(200))))
+                .isInstanceOf(UnknownOutcomeException.class);
+        meddler.holdsUp = txn -> false;
+        TestTicket held = client.grant(client.ticket(name, Demand.exclusive(), ttl));
+        etcdctl.run("del", slot("0"));
+        assertThat(meddler.deliver(meddler.heldUp.get(0))).isTrue();
+
+        // The slot is there and on the same lease, but it is not the same ticket.
+        assertThat(client.renew(held)).isEqualTo(Renewed.GONE);
+        await().until(() -> keys().isEmpty());
+    }
+
+    @Test
+    void p2ARequestThatIsMadeTwiceIsOneTicketWithTheTokenOfTheFirst() {
+        meddler.doubles = Meddler::bindsAKey;
+        TestTicket tried = client.ticket(name + "-tried");
+        assertThat(client.attempt(tried)).isTrue();
+        TestTicket held = client.grant(name);
+        TestTicket waiter = client.enqueue(name);
+        TestTicket shared = client.ticket(name + "-shared", Demand.shared(), TestClient.TTL);
+        assertThat(client.attempt(shared)).isTrue();
+        meddler.doubles = txn -> false;
+
+        assertThat(keys()).hasSize(2);
+        assertThat(client.renew(held)).isEqualTo(Renewed.KEPT);
+        assertThat(client.release(held)).isEqualTo(ReleaseAnswer.RELEASED);
+        assertThat(client.release(waiter.arrived())).isEqualTo(ReleaseAnswer.RELEASED);
+        assertThat(client.release(tried)).isEqualTo(ReleaseAnswer.RELEASED);
+        assertThat(client.release(shared)).isEqualTo(ReleaseAnswer.RELEASED);
+        assertThat(keys()).isEmpty();
+    }
+
+    @Test
+    void p1AnExtensionAndADowngradeThatAreMadeTwiceCostNobodyHisLock() {
+        TestTicket held = client.grant(name);
+        meddler.doubles = txn -> true;
+        assertThat(client.extend(held, Duration.ofMinutes(1), TestClient.soon()))
+                .isEqualTo(Renewed.KEPT);
+        client.store.downgrade(held.ticket, TestClient.soon());
+        assertThat(client.renew(held)).isEqualTo(Renewed.KEPT);
+
+        assertThat(keys()).hasSize(1);
+        assertThat(other.attempt(name)).isFalse();
+        client.release(held);
+        assertThat(keys()).isEmpty();
+    }
+
+    @Test
+    void p7AMoveThatIsPrecludedTwiceIsPrecluded() {
+        TestTicket held = client.grant(name);
+        meddler.holdsUp = Meddler::bindsAKey;
+        assertThat(client.extend(held, Duration.ofMinutes(1), TestClient.in(Duration.ofMillis(500))))
+                .isEqualTo(Renewed.FAILING);
+        meddler.holdsUp = txn -> false;
+        meddler.doubles = txn -> true;
+
+        assertThat(client.renew(held)).isEqualTo(Renewed.KEPT);
+
+        assertThat(meddler.deliver(meddler.heldUp.get(0))).isFalse();
+    }
+
+    @Test
+    void twoExtensionsAtOnceBothKeepTheLock() {
+        TestTicket held = client.grant(name);
+        other.grant(name + "-other");
+        await().until(() -> leases().contains(held.session().leaseHex()) && leases().size() >= 2);
+        Set<String> before = leases();
+        meddler.delaysAnswerTo = request -> request instanceof TxnRequest txn && Meddler.bindsAKey(txn);
+        CompletableFuture<Renewed> first =
+                CompletableFuture.supplyAsync(() -> client.extend(held, Duration.ofMinutes(1), TestClient.soon()));
+        await().until(() -> !meddler.underWay.isEmpty());
+        meddler.delaysAnswerTo = request -> false;
+        CompletableFuture<Renewed> second =
+                CompletableFuture.supplyAsync(() -> client.extend(held, Duration.ofMinutes(2), TestClient.soon()));
+        await().pollDelay(Duration.ofMillis(300)).until(() -> true);
+        meddler.letGo();
+
+        assertThat(first.orTimeout(20, TimeUnit.SECONDS).join()).isEqualTo(Renewed.KEPT);
+        assertThat(second.orTimeout(20, TimeUnit.SECONDS).join()).isEqualTo(Renewed.KEPT);
+
+        assertThat(held.ticket.givenTtl()).isEqualTo(Duration.ofMinutes(2));
+        assertThat(client.renew(held)).isEqualTo(Renewed.KEPT);
+        assertThat(other.attempt(name)).isFalse();
+        client.release(held);
+        // None that an overtaken move has left.
+        await().until(() -> before.containsAll(leases()));
+    }
+
+    private static Set<String> leases() {
+        return new TreeSet<>(etcdctl.leases("holdfast/%session/"));
+    }
+
+    @Test
+    void p7ARequestThatArrivesAfterTheClientWasClosedTakesNothingOnALeaseOfTheUsers() {
+        String lease = etcdctl.newLease(Duration.ofMinutes(1));
+        TestClient lent = new TestClient(meddler.store("lease=" + lease));
+        lent.release(lent.grant(name));
+        meddler.holdsUp = Meddler::bindsAKey;
+        assertThatThrownBy(() -> lent.attempt(lent.ticket(name), TestClient.in(Duration.ofMillis(200))))
+                .isInstanceOf(LockException.class);
+        meddler.holdsUp = txn -> false;
+        lent.close();
+
+        meddler.deliver(meddler.heldUp.get(0));
+
+        assertThat(keys()).isEmpty();
+        assertThat(etcdctl.keys("holdfast/%session/" + lease + "-")).isEmpty();
+    }
+}

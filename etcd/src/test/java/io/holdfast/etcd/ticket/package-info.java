@@ -1,0 +1,4 @@
+@NullMarked
+package io.holdfast.etcd.ticket;
+
+import org.jspecify.annotations.NullMarked;
