@@ -6,6 +6,7 @@ import io.holdfast.LockView.Waiter;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.LockStore.Page;
 import io.holdfast.zookeeper.session.Answers;
+import io.holdfast.zookeeper.session.AsyncZooKeeper.Children;
 import io.holdfast.zookeeper.session.AsyncZooKeeper.Data;
 import io.holdfast.zookeeper.session.Failures;
 import io.holdfast.zookeeper.session.Session;
@@ -64,9 +65,8 @@ final class LockViews {
 
     private List<String> names(Session session, String prefix, String after, Deadline deadline) throws KeeperException {
         session.requests().sync(tree.top());
-        CompletableFuture<List<String>> directories =
-                Answers.unlessMissing(session.requests().children(tree.top(), null), List.of());
-        return Answers.await(directories, deadline).stream()
+        CompletableFuture<Children> directories = session.requests().children(tree.top(), null);
+        return Answers.await(directories, deadline).names().stream()
                 .flatMap(directory -> NodeNames.lock(directory).stream())
                 .filter(lock -> lock.startsWith(prefix) && lock.compareTo(after) > 0)
                 .sorted()
@@ -75,7 +75,7 @@ final class LockViews {
 
     private void addInUse(Session session, List<String> locks, List<LockView> views, Deadline deadline)
             throws KeeperException {
-        List<CompletableFuture<List<String>>> listings =
+        List<CompletableFuture<Children>> listings =
                 locks.stream().map(lock -> list(session, lock)).toList();
         for (int i = 0; i < locks.size(); i++) {
             LockView view = view(session, locks.get(i), listings.get(i), deadline);
@@ -85,22 +85,23 @@ final class LockViews {
         }
     }
 
-    private CompletableFuture<List<String>> list(Session session, String lock) {
-        return Answers.unlessMissing(session.requests().children(tree.directory(lock), null), List.of());
+    private CompletableFuture<Children> list(Session session, String lock) {
+        return session.requests().children(tree.directory(lock), null);
     }
 
-    private LockView view(Session session, String lock, CompletableFuture<List<String>> listing, Deadline deadline)
+    private LockView view(Session session, String lock, CompletableFuture<Children> listing, Deadline deadline)
             throws KeeperException {
-        LockQueue queue = LockQueue.of(Answers.await(listing, deadline));
+        LockQueue queue = LockQueue.of(Answers.await(listing, deadline).names());
+        List<QueuedNode> nodes = queue.nodes();
         String directory = tree.directory(lock);
-        List<CompletableFuture<Data>> data = queue.nodes().stream()
+        List<CompletableFuture<Data>> data = nodes.stream()
                 .map(node -> session.requests().data(directory + "/" + node.name(), null))
                 .toList();
-        int holding = queue.holders();
+        int holding = queue.holders().size();
         List<Holder> holders = new ArrayList<>();
         List<Waiter> waiters = new ArrayList<>();
         for (int i = 0; i < data.size(); i++) {
-            QueuedNode node = queue.nodes().get(i);
+            QueuedNode node = nodes.get(i);
             try {
                 Known known = Known.of(Answers.await(data.get(i), deadline));
                 if (i < holding) {

@@ -101,9 +101,9 @@ final class ZooKeeperStore implements AdministeredStore {
         String directory = tree.directory(name);
         try {
             session.requests().sync(directory);
-            LockQueue queue = LockQueue.of(Answers.await(
-                    Answers.unlessMissing(session.requests().children(directory, null), List.of()), deadline));
-            List<CompletableFuture<Boolean>> deletions = queue.nodes().subList(0, queue.holders()).stream()
+            LockQueue queue = LockQueue.of(Answers.await(session.requests().children(directory, null), deadline)
+                    .names());
+            List<CompletableFuture<Boolean>> deletions = queue.holders().stream()
                     .map(holder -> session.requests().delete(directory + "/" + holder.name()))
                     .toList();
             int released = 0;

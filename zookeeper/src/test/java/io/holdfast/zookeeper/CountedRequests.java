@@ -1,5 +1,7 @@
 package io.holdfast.zookeeper;
 
+import static java.util.Map.entry;
+
 import io.holdfast.proxy.Direction;
 import io.holdfast.proxy.RequestCounter;
 import java.io.ByteArrayOutputStream;
@@ -11,27 +13,23 @@ import java.util.function.Supplier;
 /** What kinds of requests went through a proxy, told by the frames of ZooKeeper's protocol. Thread-safe. */
 final class CountedRequests implements Supplier<RequestCounter> {
 
-    private static final Map<Integer, String> KINDS = Map.of(
-            1,
-            "create",
-            2,
-            "delete",
-            3,
-            "exists",
-            4,
-            "getData",
-            5,
-            "setData",
-            8,
-            "getChildren",
-            15,
-            "create2",
-            19,
-            "createContainer",
-            12,
-            "getChildren2",
-            101,
-            "setWatches");
+    private static final Map<Integer, String> KINDS = Map.ofEntries(
+            entry(1, "create"),
+            entry(2, "delete"),
+            entry(3, "exists"),
+            entry(4, "getData"),
+            entry(5, "setData"),
+            entry(8, "getChildren"),
+            entry(9, "sync"),
+            entry(12, "getChildren2"),
+            entry(14, "multi"),
+            entry(15, "create2"),
+            entry(17, "checkWatches"),
+            entry(18, "removeWatches"),
+            entry(19, "createContainer"),
+            entry(101, "setWatches"),
+            entry(105, "setWatches2"),
+            entry(106, "addWatch"));
 
     private final Map<String, Integer> counts = new TreeMap<>();
     private long total;
@@ -46,6 +44,11 @@ final class CountedRequests implements Supplier<RequestCounter> {
         Map<String, Integer> seen = new TreeMap<>(counts);
         counts.clear();
         return seen;
+    }
+
+    /** Of that kind, since last asked for all. */
+    synchronized int count(String kind) {
+        return counts.getOrDefault(kind, 0);
     }
 
     synchronized long total() {

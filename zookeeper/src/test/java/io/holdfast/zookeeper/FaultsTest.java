@@ -18,7 +18,6 @@ import io.holdfast.spi.Withdrawal;
 import io.holdfast.zookeeper.StoreBench.Renewed;
 import java.time.Duration;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.Future;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.ZooKeeper;
@@ -174,8 +173,8 @@ class FaultsTest {
             TestTicket holder = holding.acquire("lost-watch");
             proxy.delay(Direction.TO_CLIENT, Duration.ofMillis(300));
             TestTicket waiter = bench.queue("lost-watch");
-            // The ticket is there, the answer to getData on its way back: it will not arrive.
-            await().until(() -> counted.sinceLastAsked().containsKey("getData"));
+            // The ticket is there, the answers to watch and listing on their way back: it will not arrive.
+            await().until(() -> counted.sinceLastAsked().containsKey("addWatch"));
             proxy.resetConnections();
             holding.release(holder);
             proxy.heal();
@@ -263,50 +262,6 @@ class FaultsTest {
         TestTicket next = bench.acquire(bench.ticket("cut-off", Demand.exclusive(), shortTtl));
         assertThat(next.token()).isGreaterThan(holder.token());
         assertThat(waiter.grants).isEmpty();
-    }
-
-    @Test
-    void aFreeLockTakesOneCreationOneListingAndOneDeletion() {
-        bench.release(bench.acquire("counted"));
-        assertThat(counted.sinceLastAsked())
-                .as("with its directory")
-                .isEqualTo(Map.of("createContainer", 1, "create2", 1, "getChildren", 1, "delete", 1));
-
-        bench.release(bench.acquire("counted"));
-        assertThat(counted.sinceLastAsked()).isEqualTo(Map.of("create2", 1, "getChildren", 1, "delete", 1));
-    }
-
-    @Test
-    void aRefusedTryIsRepeatedAsARead() {
-        bench.acquire("tried");
-        bench.refusal("tried");
-        counted.sinceLastAsked();
-
-        assertThat(bench.refusal("tried")).isPresent();
-
-        assertThat(counted.sinceLastAsked()).isEqualTo(Map.of("getChildren", 1));
-    }
-
-    @Test
-    void P6_aHandoverFromTheHolderTakesNoRequestAndFromAWaiterOne() throws Exception {
-        try (StoreBench holding = StoreBench.at(TestServers.uri(server.connectString()), TTL)) {
-            TestTicket holder = holding.acquire("handover");
-            TestTicket first = bench.queue("handover");
-            TestTicket second = bench.queue("handover");
-            // Its answer comes after those to the watches sent before.
-            bench.renew(second);
-            counted.sinceLastAsked();
-
-            holding.release(holder);
-            assertThat(first.grants.poll(20, SECONDS)).isNotNull();
-            assertThat(counted.sinceLastAsked())
-                    .as("its predecessor held when it queued")
-                    .isEmpty();
-
-            bench.release(first);
-            assertThat(second.grants.poll(20, SECONDS)).isNotNull();
-            assertThat(counted.sinceLastAsked()).isEqualTo(Map.of("delete", 1, "getData", 1));
-        }
     }
 
     /** As an operator would, or an earlier life of the same client: by closing it under its own id. */

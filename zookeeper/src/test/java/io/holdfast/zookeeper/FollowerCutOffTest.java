@@ -7,14 +7,18 @@ import io.holdfast.DistributedLock;
 import io.holdfast.Holdfast;
 import io.holdfast.Lease;
 import io.holdfast.LockOptions;
+import io.holdfast.proxy.Direction;
 import io.holdfast.proxy.TcpProxy;
 import io.holdfast.servers.ZooKeeperEnsemble;
 import io.holdfast.servers.ZooKeeperServer;
+import io.holdfast.zookeeper.StoreBench.Renewed;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
+import java.util.Collection;
+import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.Stream;
@@ -87,6 +91,42 @@ class FollowerCutOffTest {
                 assertThat(next.token()).isGreaterThan(held.token());
             }
             assertThat(told.await(10, TimeUnit.SECONDS)).isTrue();
+            link.heal();
+        }
+    }
+
+    /** What the leader says reaches the follower late, so a session that moves there finds the queue as it was. */
+    @Test
+    void P1_aMoveToAServerThatLagsBehindGrantsNothingEarlyAndLosesNothing() throws Exception {
+        Duration ttl = Duration.ofSeconds(30);
+        try (TcpProxy way = TcpProxy.to(leader.address());
+                StoreBench moving = StoreBench.at(TestServers.uri("127.0.0.1:" + way.port()), ttl);
+                StoreBench resting = StoreBench.at(TestServers.uri(leader.connectString()), ttl)) {
+            TestTicket before = resting.acquire("lagging");
+            TestTicket first = moving.queue("lagging");
+            TestTicket second = moving.queue("lagging");
+            moving.renew(second);
+            link.delay(Direction.TO_CLIENT, Duration.ofMillis(500));
+            resting.release(before);
+            assertThat(first.grants.poll(20, TimeUnit.SECONDS)).isNotNull();
+            TestTicket theirs = resting.queue("lagging");
+
+            way.retarget(follower.address());
+            way.resetConnections();
+            TestTicket third = moving.queue("lagging");
+
+            assertThat(moving.renew(first)).isEqualTo(Renewed.KEPT);
+            assertThat(second.grants).isEmpty();
+            moving.release(first);
+            assertThat(second.grants.poll(20, TimeUnit.SECONDS)).isNotNull();
+            moving.release(second);
+            assertThat(theirs.grants.poll(20, TimeUnit.SECONDS)).isNotNull();
+            moving.renew(third);
+            assertThat(third.grants).isEmpty();
+            resting.release(theirs);
+            assertThat(third.grants.poll(20, TimeUnit.SECONDS)).isNotNull();
+            assertThat(List.of(first.losses, second.losses, third.losses)).allMatch(Collection::isEmpty);
+        } finally {
             link.heal();
         }
     }

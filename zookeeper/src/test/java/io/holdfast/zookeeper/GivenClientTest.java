@@ -6,15 +6,23 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.holdfast.StoreUnavailableException;
+import io.holdfast.UnknownOutcomeException;
 import io.holdfast.UnsupportedLockException;
+import io.holdfast.proxy.Direction;
 import io.holdfast.proxy.TcpProxy;
 import io.holdfast.servers.ZooKeeperServer;
 import io.holdfast.spi.StoreFactory;
 import io.holdfast.zookeeper.StoreBench.Renewed;
 import java.time.Duration;
+import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.Future;
+import java.util.concurrent.LinkedBlockingQueue;
+import org.apache.zookeeper.AddWatchMode;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.WatchedEvent;
 import org.apache.zookeeper.ZooDefs.Ids;
 import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.client.ZKClientConfig;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -95,6 +103,142 @@ class GivenClientTest {
 
                 assertThat(held.losses.poll(10, SECONDS)).isNotNull();
             }
+        }
+    }
+
+    @Test
+    void P7_aCreationThatLandsAfterTheStoreWasClosedLeavesNothing() throws Exception {
+        CountedRequests counted = new CountedRequests();
+        try (TcpProxy proxy = TcpProxy.to(server.address(), counted)) {
+            ZooKeeper client = TestServers.client("127.0.0.1:" + proxy.port());
+            ZooKeeper admin = TestServers.client(server.connectString());
+            StoreBench bench = new StoreBench(around(client), TTL);
+            bench.release(bench.acquire("late"));
+            counted.sinceLastAsked();
+            proxy.delay(Direction.TO_SERVER, Duration.ofSeconds(2));
+
+            Future<?> asked = bench.elsewhere(() -> bench.refusal("late"));
+            await().until(() -> counted.count("create2") == 1);
+            bench.store.close();
+            assertThat(asked).isNotDone();
+            assertThat(admin.getChildren("/given/late", false)).isEmpty();
+            int made = admin.exists("/given/late", false).getCversion();
+
+            // One more was made, and is gone again: the client lives on, and so would its node.
+            await().until(() -> admin.exists("/given/late", false).getCversion() == made + 2);
+            assertThat(admin.getChildren("/given/late", false)).isEmpty();
+            assertThat(client.getState().isAlive()).isTrue();
+            bench.close();
+            client.close();
+            admin.close();
+        }
+    }
+
+    @Test
+    void P7_aCreationWhoseAnswerIsLostWhileTheStoreClosesIsLookedForOnTheNextConnection() throws Exception {
+        try (TcpProxy proxy = TcpProxy.to(server.address())) {
+            ZooKeeper client = TestServers.client("127.0.0.1:" + proxy.port());
+            ZooKeeper admin = TestServers.client(server.connectString());
+            StoreBench bench = new StoreBench(around(client), TTL);
+            bench.release(bench.acquire("lost"));
+            proxy.dropReplies();
+            assertThatThrownBy(() -> bench.refusal("lost", bench.within(Duration.ofMillis(300))))
+                    .isInstanceOf(UnknownOutcomeException.class);
+            assertThat(admin.getChildren("/given/lost", false)).hasSize(1);
+            bench.close();
+
+            proxy.heal();
+            proxy.resetConnections();
+
+            await().until(() -> admin.getChildren("/given/lost", false).isEmpty());
+            client.close();
+            admin.close();
+        }
+    }
+
+    @Test
+    void whatIsHeldWhenTheStoreIsClosedIsGivenBack() throws Exception {
+        ZooKeeper client = TestServers.client(server.connectString());
+        StoreBench bench = new StoreBench(around(client), TTL);
+        bench.acquire("kept");
+        bench.queue("kept");
+        bench.close();
+
+        assertThat(client.getChildren("/given/kept", false)).isEmpty();
+        client.close();
+    }
+
+    @Test
+    void aWatchOfItsUserOnALocksDirectoryGoesOn() throws Exception {
+        ZooKeeper client = TestServers.client(server.connectString());
+        try (StoreBench bench = new StoreBench(around(client), TTL)) {
+            TestTicket first = bench.acquire("watched");
+            BlockingQueue<WatchedEvent> heard = new LinkedBlockingQueue<>();
+            client.addWatch("/given/watched", heard::add, AddWatchMode.PERSISTENT_RECURSIVE);
+            TestTicket second = bench.queue("watched");
+            bench.release(first);
+            assertThat(second.grants.poll(20, SECONDS)).isNotNull();
+            bench.release(second);
+            // Our view of it is given up after a tick.
+            await().until(() -> {
+                bench.release(bench.acquire("other"));
+                return heard.size() >= 3;
+            });
+            heard.clear();
+            await().pollDelay(TestServers.TICK.multipliedBy(3)).until(() -> true);
+
+            bench.release(bench.acquire("watched"));
+
+            assertThat(heard.poll(20, SECONDS)).isNotNull();
+            assertThat(heard.poll(20, SECONDS)).isNotNull();
+        } finally {
+            client.close();
+        }
+    }
+
+    @Test
+    void aWaiterHearsThoughWatchesAreNotSetAgainOnANewConnection() throws Exception {
+        ZKClientConfig forgetful = new ZKClientConfig();
+        forgetful.setProperty(ZKClientConfig.DISABLE_AUTO_WATCH_RESET, "true");
+        try (TcpProxy proxy = TcpProxy.to(server.address());
+                StoreBench holding =
+                        StoreBench.at("zookeeper://" + server.connectString() + "/given?tick=100ms", TTL)) {
+            ZooKeeper client = new ZooKeeper("127.0.0.1:" + proxy.port(), 30_000, event -> {}, forgetful);
+            try (StoreBench bench = new StoreBench(around(client), TTL)) {
+                TestTicket holder = holding.acquire("forgotten-watch");
+                TestTicket waiter = bench.queue("forgotten-watch");
+                bench.renew(waiter);
+                proxy.refuseConnections();
+                proxy.resetConnections();
+                holding.release(holder);
+                proxy.heal();
+
+                // Nobody renews it.
+                assertThat(waiter.grants.poll(20, SECONDS)).isNotNull();
+            } finally {
+                client.close();
+            }
+        }
+    }
+
+    @Test
+    void belowAChrootTheQueueIsFollowedToo() throws Exception {
+        ZooKeeper admin = TestServers.client(server.connectString());
+        admin.create("/app", new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.PERSISTENT);
+        ZooKeeper client = TestServers.client(server.connectString() + "/app");
+        try (StoreBench bench = new StoreBench(around(client), TTL);
+                StoreBench other =
+                        StoreBench.at("zookeeper://" + server.connectString() + "/app/given?tick=100ms", TTL)) {
+            TestTicket first = other.acquire("chrooted");
+            TestTicket second = bench.queue("chrooted");
+            TestTicket third = bench.queue("chrooted");
+            other.release(first);
+            assertThat(second.grants.poll(20, SECONDS)).isNotNull();
+            bench.release(second);
+            assertThat(third.grants.poll(20, SECONDS)).isNotNull();
+        } finally {
+            client.close();
+            admin.close();
         }
     }
 

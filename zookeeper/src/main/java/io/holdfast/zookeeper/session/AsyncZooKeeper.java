@@ -3,10 +3,12 @@ package io.holdfast.zookeeper.session;
 import io.holdfast.spi.TimeSource;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import org.apache.zookeeper.AddWatchMode;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Watcher;
+import org.apache.zookeeper.Watcher.WatcherType;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.data.Stat;
@@ -25,6 +27,12 @@ public final class AsyncZooKeeper {
     public record Created(String path, long czxid) {}
 
     public record Data(byte[] bytes, Stat stat) {}
+
+    /** @param version grows by one with each child that is made and each that is deleted */
+    public record Children(List<String> names, int version) {
+
+        public static final Children NONE = new Children(List.of(), 0);
+    }
 
     private final ZooKeeper client;
     private final SessionBase base;
@@ -71,14 +79,38 @@ public final class AsyncZooKeeper {
         return committed(Answers.unlessMissing(answer, false), sentNanos).thenAccept(existed -> {});
     }
 
-    public CompletableFuture<List<String>> children(String path, @Nullable Watcher watcher) {
-        CompletableFuture<List<String>> answer = new CompletableFuture<>();
+    /** Those of a directory that does not exist are none. */
+    public CompletableFuture<Children> children(String path, @Nullable Watcher watcher) {
+        CompletableFuture<Children> answer = new CompletableFuture<>();
         client.getChildren(
                 path,
                 watcher,
-                (int rc, String asked, Object context, List<String> children) -> answered(answer, rc, asked, children),
+                (int rc, String asked, Object context, List<String> names, Stat stat) ->
+                        answered(answer, rc, asked, names == null ? null : new Children(names, stat.getCversion())),
+                null);
+        return Answers.unlessMissing(answer, Children.NONE);
+    }
+
+    /** The watcher hears of each node that is made or deleted at that path or below, until told otherwise. */
+    public CompletableFuture<Void> watchBelow(String path, Watcher watcher) {
+        CompletableFuture<Void> answer = new CompletableFuture<>();
+        client.addWatch(
+                path,
+                watcher,
+                AddWatchMode.PERSISTENT_RECURSIVE,
+                (rc, asked, context) -> answered(answer, rc, asked, null),
                 null);
         return answer;
+    }
+
+    /** Ends all watches on that path. */
+    void unwatchAll(String path) {
+        client.removeAllWatches(path, WatcherType.Any, true, (rc, asked, context) -> {}, null);
+    }
+
+    /** The watcher hears no more; the servers go on sending, for there may be others. */
+    void unwatch(String path, Watcher watcher) {
+        client.removeWatches(path, watcher, WatcherType.Any, true, (rc, asked, context) -> {}, null);
     }
 
     public CompletableFuture<Data> data(String path, @Nullable Watcher watcher) {
@@ -92,9 +124,9 @@ public final class AsyncZooKeeper {
         return answer;
     }
 
-    public CompletableFuture<Void> exists(String path, @Nullable Watcher watcher) {
-        CompletableFuture<Void> answer = new CompletableFuture<>();
-        client.exists(path, watcher, (rc, asked, context, stat) -> answered(answer, rc, asked, null), null);
+    public CompletableFuture<Stat> exists(String path, @Nullable Watcher watcher) {
+        CompletableFuture<Stat> answer = new CompletableFuture<>();
+        client.exists(path, watcher, (rc, asked, context, stat) -> answered(answer, rc, asked, stat), null);
         return answer;
     }
 

@@ -46,6 +46,9 @@ public final class Session {
         /** There is a connection, the first or another one. */
         void connected();
 
+        /** The connection was lost, and with it the events of what happens until there is another. */
+        void disconnected();
+
         /** The session has ended, and whatever nodes it had are gone. */
         void ended(String detail);
 
@@ -70,6 +73,7 @@ public final class Session {
 
     private volatile @Nullable AsyncZooKeeper requests;
     private volatile boolean listening;
+    private volatile boolean watchesBelow = true;
 
     public Session(Ensemble ensemble, StoreContext context, Duration ttl, Purpose purpose, User user) {
         this.ensemble = ensemble;
@@ -134,6 +138,29 @@ public final class Session {
         return requests().client().getSessionId();
     }
 
+    /** Whether the servers watch all that is below a node. */
+    public boolean watchesBelow() {
+        return watchesBelow;
+    }
+
+    /** They do not: they are older than 3.6, or have the optimized watch manager. */
+    public void refusesToWatchBelow(Code why) {
+        watchesBelow = false;
+        LOG.log(
+                Level.WARNING,
+                () -> ensemble.name() + " refuses recursive watches (" + why + "): waiting for locks will cost it"
+                        + " more. They need ZooKeeper 3.6 or later without WatchManagerOptimized");
+    }
+
+    /** Only of a client of ours are all watches ours. */
+    public void unwatchBelow(String path) {
+        if (ensemble.connector().isOwn()) {
+            requests().unwatchAll(path);
+        } else {
+            requests().unwatch(path, hub);
+        }
+    }
+
     /** Once this is answered, a quorum had the session alive after it was sent. */
     public CompletableFuture<Void> prove() {
         return requests().writeNothing(ensemble.emptyPath());
@@ -151,6 +178,11 @@ public final class Session {
 
     public boolean isEnded() {
         return state.now() == State.ENDED;
+    }
+
+    /** Whether it goes on at the servers though it has ended for us: its client is not ours to close. */
+    public boolean goesOnWithoutUs() {
+        return isEnded() && !ensemble.connector().isOwn();
     }
 
     public void requireAlive() throws SessionOverException {
@@ -241,7 +273,9 @@ public final class Session {
             case SyncConnected -> connected();
             case Disconnected -> {
                 base.disconnected();
+                listening = false;
                 state.suspend(context.time().nanoTime());
+                user.disconnected();
             }
             case Expired -> end(Ending.EXPIRED, "the session expired at the servers");
             case AuthFailed -> end(Ending.NOT_AUTHENTICATED, ensemble.name() + " did not accept our credentials");
@@ -315,8 +349,13 @@ public final class Session {
         boolean heard = listening || ensemble.connector().isOwn();
         requests().exists(ensemble.emptyPath(), heard ? null : hub).whenComplete((nothing, failure) -> {
             if (failure == null || Answers.code(failure) == Code.NONODE) {
-                listening = true;
+                listening |= !heard;
                 base.probed(now, context.time().nanoTime());
+                if (state.now() == State.SUSPENDED) {
+                    // Of a client not ours: with disableAutoWatchReset its new connection is told to nobody who
+                    // watched.
+                    connected();
+                }
             } else {
                 noteFailure(failure);
             }

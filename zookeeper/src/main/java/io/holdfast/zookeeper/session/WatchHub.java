@@ -1,5 +1,8 @@
 package io.holdfast.zookeeper.session;
 
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
@@ -21,11 +24,12 @@ public final class WatchHub implements Watcher {
     @FunctionalInterface
     public interface Listener {
 
-        /** On ZooKeeper's event thread. Each registration hears of one change. */
+        /** On ZooKeeper's event thread. */
         void changed(String path, EventType change);
     }
 
     private final ConcurrentMap<String, Set<Listener>> waiting = new ConcurrentHashMap<>();
+    private final ConcurrentMap<String, Listener> following = new ConcurrentHashMap<>();
     private final Consumer<KeeperState> states;
 
     /** @param states hears of the session's state, which reaches every watcher */
@@ -33,6 +37,7 @@ public final class WatchHub implements Watcher {
         this.states = states;
     }
 
+    /** Hears of one change of that node. */
     public void register(String path, Listener listener) {
         waiting.compute(path, (key, listeners) -> {
             Set<Listener> more = listeners == null ? ConcurrentHashMap.newKeySet() : listeners;
@@ -48,6 +53,15 @@ public final class WatchHub implements Watcher {
         });
     }
 
+    /** Hears of all changes of that directory and what is in it. */
+    public void follow(String directory, Listener listener) {
+        following.put(directory, listener);
+    }
+
+    public void unfollow(String directory, Listener listener) {
+        following.remove(directory, listener);
+    }
+
     @Override
     public void process(WatchedEvent event) {
         if (event.getType() == EventType.None) {
@@ -57,9 +71,12 @@ public final class WatchHub implements Watcher {
             }
             return;
         }
-        Set<Listener> listeners = waiting.remove(event.getPath());
-        if (listeners != null) {
-            EachAlone.forEach(listeners, listener -> listener.changed(event.getPath(), event.getType()));
-        }
+        String path = event.getPath();
+        List<Listener> listeners = new ArrayList<>();
+        Optional.ofNullable(waiting.remove(path)).ifPresent(listeners::addAll);
+        Optional.ofNullable(following.get(path)).ifPresent(listeners::add);
+        Optional.ofNullable(following.get(path.substring(0, path.lastIndexOf('/'))))
+                .ifPresent(listeners::add);
+        EachAlone.forEach(listeners, listener -> listener.changed(path, event.getType()));
     }
 }

@@ -5,6 +5,7 @@ import io.holdfast.spi.Deadline;
 import io.holdfast.spi.Ticket;
 import io.holdfast.spi.Tokens;
 import io.holdfast.zookeeper.session.Answers;
+import io.holdfast.zookeeper.session.AsyncZooKeeper.Children;
 import io.holdfast.zookeeper.session.AsyncZooKeeper.Created;
 import io.holdfast.zookeeper.session.Session;
 import io.holdfast.zookeeper.session.SessionOverException;
@@ -31,6 +32,9 @@ final class EphemeralNode {
 
     /** A directory that cannot be made is found out after this many tries. */
     private static final int MOST_TRIES = 4;
+
+    /** A request waits for the next connection, or the next failure to get one: up to a second. */
+    private static final int MOST_CONNECTIONS = 60;
 
     private final Session session;
     private final Ticket ticket;
@@ -66,13 +70,20 @@ final class EphemeralNode {
         return Optional.ofNullable(created);
     }
 
-    /** How many are ahead of it; empty if it is not there. */
-    Optional<Integer> position(LockQueue queue) {
-        return created().flatMap(known -> queue.position(known.path().substring(directory.length() + 1)));
+    /** Without its directory. To be asked only once it was created. */
+    String name() {
+        return created().orElseThrow().path().substring(directory.length() + 1);
     }
 
-    /** Makes the node and shows the queue with it. Fails with what ZooKeeper says, or late with an unknown outcome. */
-    LockQueue make(Deadline deadline) throws KeeperException, SessionOverException {
+    /**
+     * How a node was found when it was made.
+     *
+     * @param listing shows it, unless there was a view that knows it
+     */
+    record Joined(boolean admitted, Optional<LockQueue> listing) {}
+
+    /** Makes the node. Fails with what ZooKeeper says, or late with an unknown outcome. */
+    Joined make(Optional<QueueView> view, Deadline deadline) throws KeeperException, SessionOverException {
         int missing = 0;
         while (true) {
             session.awaitConnected(ticket.name(), deadline);
@@ -81,9 +92,9 @@ final class EphemeralNode {
                     created = Answers.await(find(), deadline).orElse(null);
                     mayExist = created != null;
                 }
-                LockQueue queue = created == null ? create(deadline) : list(deadline);
-                requireIn(queue);
-                return queue;
+                Joined joined = created == null ? create(view, deadline) : joined(list(), deadline);
+                requireToken(created().orElseThrow().czxid());
+                return joined;
             } catch (KeeperException e) {
                 session.noteFailure(e);
                 if (e.code() == Code.NONODE && created == null && ++missing < MOST_TRIES) {
@@ -95,7 +106,7 @@ final class EphemeralNode {
         }
     }
 
-    private LockQueue create(Deadline deadline) throws KeeperException {
+    private Joined create(Optional<QueueView> view, Deadline deadline) throws KeeperException {
         List<CompletableFuture<Created>> parents = directories.make(session, directory);
         mayExist = true;
         CompletableFuture<Created> creation = session.requests()
@@ -104,7 +115,14 @@ final class EphemeralNode {
                         NodeData.of(ticket),
                         tree.acl(),
                         CreateMode.EPHEMERAL_SEQUENTIAL);
-        CompletableFuture<List<String>> listing = session.requests().children(directory, null);
+        // Back to back with the creation it costs no time, but the servers some work.
+        Optional<CompletableFuture<Children>> listing =
+                view.filter(QueueView::followsCreations).isPresent() ? Optional.empty() : Optional.of(list());
+        creation.whenComplete((made, failure) -> {
+            if (session.goesOnWithoutUs()) {
+                settle();
+            }
+        });
         try {
             created = Answers.await(creation, deadline);
         } catch (KeeperException e) {
@@ -112,31 +130,34 @@ final class EphemeralNode {
             throw Directories.reason(parents, e);
         }
         directories.remember(directory);
-        return queue(Answers.await(listing, deadline));
+        Optional<Boolean> admitted = view.flatMap(known -> known.admits(name()));
+        return admitted.isPresent()
+                ? new Joined(admitted.get(), Optional.empty())
+                : joined(listing.orElseGet(this::list), deadline);
     }
 
-    private LockQueue list(Deadline deadline) throws KeeperException {
-        return queue(Answers.await(session.requests().children(directory, null), deadline));
+    private CompletableFuture<Children> list() {
+        return session.requests().children(directory, null);
     }
 
-    private LockQueue queue(List<String> names) {
-        if (LockQueue.isTooLong(names)) {
-            throw new UnsupportedLockException(
-                    ticket.name(),
-                    "more than " + LockQueue.LONGEST + " tickets queued for one lock would exceed what ZooKeeper lists "
-                            + "in one answer; let threads of one client wait at its own gate (fairness BALANCED)");
-        }
-        return LockQueue.of(names);
-    }
-
-    private void requireIn(LockQueue queue) throws KeeperException {
-        if (position(queue).isEmpty()) {
+    private Joined joined(CompletableFuture<Children> listing, Deadline deadline) throws KeeperException {
+        LockQueue queue = LockQueue.of(Answers.await(listing, deadline).names());
+        if (!queue.contains(name())) {
             // Somebody deleted it.
             created = null;
             mayExist = false;
             throw KeeperException.create(Code.NONODE, directory);
         }
-        long czxid = created().orElseThrow().czxid();
+        if (queue.isTooLong()) {
+            throw new UnsupportedLockException(
+                    ticket.name(),
+                    "more than " + LockQueue.LONGEST + " tickets queued for one lock would exceed what ZooKeeper lists "
+                            + "in one answer; let threads of one client wait at its own gate (fairness BALANCED)");
+        }
+        return new Joined(queue.admits(name()), Optional.of(queue));
+    }
+
+    private void requireToken(long czxid) {
         if (!Tokens.isStoreToken(czxid)) {
             throw new UnsupportedLockException(
                     ticket.name(),
@@ -150,10 +171,9 @@ final class EphemeralNode {
         // The write comes first. What an earlier connection has sent is before it in the servers' log, so the listing
         // shows it; or it is refused, because the session has moved on.
         CompletableFuture<Void> barrier = session.prove();
-        CompletableFuture<List<String>> listing =
-                Answers.unlessMissing(session.requests().children(directory, null), List.of());
         return barrier.thenCombine(
-                        listing, (proven, names) -> LockQueue.of(names).of(uuid))
+                        list(),
+                        (proven, children) -> LockQueue.of(children.names()).of(uuid))
                 .thenCompose(candidates -> {
                     CompletableFuture<Optional<Created>> found = CompletableFuture.completedFuture(Optional.empty());
                     for (QueuedNode candidate : candidates) {
@@ -180,6 +200,17 @@ final class EphemeralNode {
                 ? delete(known)
                 : find().thenCompose(found ->
                         found.map(this::delete).orElseGet(() -> CompletableFuture.completedFuture(false)));
+    }
+
+    /** As {@link #delete}, over several connections if need be, for a session that goes on without us. */
+    CompletableFuture<Boolean> settle() {
+        return settle(MOST_CONNECTIONS);
+    }
+
+    private CompletableFuture<Boolean> settle(int tries) {
+        return delete().exceptionallyCompose(failure -> tries > 1 && Answers.isUnknown(Answers.code(failure))
+                ? settle(tries - 1)
+                : CompletableFuture.failedFuture(failure));
     }
 
     private CompletableFuture<Boolean> delete(Created found) {

@@ -1,23 +1,33 @@
 package io.holdfast.zookeeper.ticket;
 
+import io.holdfast.spi.Deadline;
 import io.holdfast.spi.StoreContext;
+import io.holdfast.zookeeper.session.Answers;
 import io.holdfast.zookeeper.session.EachAlone;
 import io.holdfast.zookeeper.session.Ensemble;
 import io.holdfast.zookeeper.session.Session;
 import io.holdfast.zookeeper.session.Session.Purpose;
 import io.holdfast.zookeeper.session.SessionOverException.Ending;
+import io.holdfast.zookeeper.tree.LockQueue;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.stream.Stream;
+import org.apache.zookeeper.KeeperException;
 
 /**
  * The nodes of this client's tickets that live by one session: those of live tickets, and those that nobody wants any more and
  * that may still be there. Thread-safe.
  */
 final class SessionTickets implements Session.User {
+
+    private static final Logger LOG = System.getLogger(SessionTickets.class.getName());
 
     private final Session session;
     private final StoreContext context;
@@ -26,6 +36,11 @@ final class SessionTickets implements Session.User {
     private final Set<TicketNode> live = ConcurrentHashMap.newKeySet();
     /** Since when nobody wants them. */
     private final Map<TicketNode, Long> unwanted = new ConcurrentHashMap<>();
+    /** Of the locks some of these wait for, or did lately, by directory. */
+    private final Map<String, QueueView> views = new ConcurrentHashMap<>();
+
+    /** What is being removed from a session that goes on without us. */
+    private final Map<TicketNode, CompletableFuture<Boolean>> leaving = new ConcurrentHashMap<>();
 
     private volatile long nextSweepNanos;
 
@@ -51,7 +66,7 @@ final class SessionTickets implements Session.User {
 
     @Override
     public boolean isIdle() {
-        return requests.get() == 0 && live.isEmpty() && unwanted.isEmpty();
+        return requests.get() == 0 && live.isEmpty() && unwanted.isEmpty() && views.isEmpty();
     }
 
     /** To be called before the node is asked for, so that whatever happens to the session reaches it. */
@@ -112,21 +127,84 @@ final class SessionTickets implements Session.User {
         });
     }
 
+    // ---- waiting ----
+
+    Optional<QueueView> view(String directory) {
+        return Optional.ofNullable(views.get(directory));
+    }
+
+    /** From now on a node is granted when its turn comes. */
+    void await(TicketNode node, Optional<LockQueue> seen) {
+        boolean added;
+        do {
+            added = views.computeIfAbsent(node.node().directory(), directory -> new QueueView(this, directory))
+                    .add(node, seen);
+        } while (!added);
+        if (!isLive(node)) {
+            // It was given up meanwhile, perhaps before there was a view to take it from.
+            node.stopWatching();
+        }
+    }
+
+    void dropped(String directory, QueueView view) {
+        views.remove(directory, view);
+    }
+
+    /** Comes with heartbeats. */
+    void checkViews() {
+        EachAlone.forEach(views.values(), QueueView::check);
+    }
+
+    long nanoTime() {
+        return context.time().nanoTime();
+    }
+
+    // ---- the session ----
+
     @Override
     public void connected() {
-        EachAlone.forEach(live, TicketNode::lookAgain);
+        EachAlone.forEach(views.values(), QueueView::connected);
+    }
+
+    @Override
+    public void disconnected() {
+        EachAlone.forEach(views.values(), QueueView::disconnected);
     }
 
     @Override
     public void ended(String detail) {
+        EachAlone.forEach(views.values(), QueueView::drop);
         EachAlone.forEach(live, node -> node.sessionEnded(detail));
+        if (session.goesOnWithoutUs()) {
+            Stream.concat(live.stream(), unwanted.keySet().stream())
+                    .filter(node -> node.node().mayExist())
+                    .forEach(node -> leaving.put(node, node.node().settle()));
+        }
         live.clear();
         unwanted.clear();
+    }
+
+    /** Says what could not be removed from a session that goes on without us. */
+    void awaitLeft(Deadline deadline) {
+        leaving.forEach((node, left) -> {
+            try {
+                Answers.await(left, deadline);
+            } catch (KeeperException.SessionExpiredException e) {
+                // It went with the session.
+            } catch (KeeperException e) {
+                LOG.log(
+                        Level.WARNING,
+                        () -> "The " + node + " could not be removed yet (" + e.code()
+                                + "): until it is, or its session" + " ends, nobody else gets lock '" + node.lock()
+                                + "'");
+            }
+        });
     }
 
     @Override
     public void tend(long nowNanos) {
         EachAlone.forEach(live, node -> node.tend(nowNanos));
+        EachAlone.forEach(views.values(), view -> view.tend(nowNanos));
         if (nowNanos - nextSweepNanos >= 0) {
             nextSweepNanos = nowNanos + sweepNanos;
             sweep(nowNanos);

@@ -96,6 +96,7 @@ public final class Sessions {
         synchronized (this) {
             requireOpen(lock);
             Optional<Session> open = all().stream()
+                    .map(SessionTickets::session)
                     .filter(session -> !session.isEnded())
                     .max(Comparator.comparing(Session::isReachable));
             if (open.isPresent()) {
@@ -113,10 +114,13 @@ public final class Sessions {
         synchronized (this) {
             closed = true;
         }
-        List<Session> sessions = all();
-        sessions.forEach(session -> session.end(Ending.FOR_GOOD, "the store was closed"));
+        List<SessionTickets> closing = all();
+        closing.forEach(tickets -> tickets.session().end(Ending.FOR_GOOD, "the store was closed"));
         Deadline deadline = Deadline.after(context.time(), CLOSING);
-        sessions.forEach(session -> session.awaitClosed(deadline));
+        closing.forEach(tickets -> {
+            tickets.session().awaitClosed(deadline);
+            tickets.awaitLeft(deadline);
+        });
     }
 
     private void requireOpen(String lock) {
@@ -125,9 +129,8 @@ public final class Sessions {
         }
     }
 
-    private synchronized List<Session> all() {
+    private synchronized List<SessionTickets> all() {
         return Stream.concat(byTtl.values().stream(), Stream.ofNullable(looking))
-                .map(SessionTickets::session)
                 .toList();
     }
 

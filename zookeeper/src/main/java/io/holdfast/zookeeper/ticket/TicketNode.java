@@ -5,12 +5,13 @@ import io.holdfast.spi.Deadline;
 import io.holdfast.spi.Ticket;
 import io.holdfast.zookeeper.session.Answers;
 import io.holdfast.zookeeper.session.AsyncZooKeeper.Created;
+import io.holdfast.zookeeper.session.Failures;
 import io.holdfast.zookeeper.session.Session;
 import io.holdfast.zookeeper.session.SessionOverException;
 import io.holdfast.zookeeper.session.WatchHub;
-import io.holdfast.zookeeper.tree.LockQueue;
+import io.holdfast.zookeeper.ticket.EphemeralNode.Joined;
 import io.holdfast.zookeeper.tree.LockTree;
-import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.KeeperException.Code;
@@ -28,10 +29,10 @@ final class TicketNode {
      * The protocol
      * ------------
      * A lock is a container node, a ticket an ephemeral sequential child of it. The queue is the children in the order of
-     * their numbers, and Admission says how many of the first hold the lock. Nobody is told: everyone reads the queue once,
-     * and since newcomers only ever join behind, what a ticket has seen ahead of it can only shrink. So an old listing is as
-     * good as a new one, except that some of those ahead may be gone; that is why one listing is kept, and why a follower
-     * that lags behind the leader cannot make a ticket believe in a grant that is not.
+     * their numbers, and Admission says how many of the first hold the lock. Everyone reads the queue, and since
+     * newcomers only ever join behind, what a ticket has seen ahead of it can only shrink. So an old listing is as good as a
+     * new one, except that some of those ahead may be gone; that is why a follower that lags behind the leader cannot make
+     * a ticket believe in a grant that is not.
      *
      * Join: create, then list, sent back to back: one round trip. The listing is served after the create, so it holds our
      * node and everybody ahead. If the lock's directory may be missing, creating it is sent ahead in the same pipeline; it
@@ -39,7 +40,7 @@ final class TicketNode {
      * our requests: "no node" sends the whole pipeline again. Never while our own node is in it, so our number
      * stays comparable for as long as we have one.
      *
-     * Wait: PredecessorWatch.
+     * Wait: QueueView. While it follows the queue, a join needs no listing of its own.
      *
      * Leave: delete our node, by its full name. The name holds a uuid of the ticket's owner, so a delete that is repeated, or
      * late, can hit nothing but this ticket's own node (P3).
@@ -78,11 +79,10 @@ final class TicketNode {
     private final WatchHub.Listener ownNode = this::ownNodeChanged;
     private final AtomicBoolean ownNodeWatched = new AtomicBoolean();
 
-    private volatile @Nullable PredecessorWatch predecessors;
     private volatile boolean reporting;
 
     /** As the thread that joined has seen it. */
-    private LockQueue joined = LockQueue.of(List.of());
+    private @Nullable Joined joined;
 
     TicketNode(SessionTickets tickets, Ticket ticket, LockTree tree, Directories directories) {
         this.tickets = tickets;
@@ -111,20 +111,20 @@ final class TicketNode {
         return node;
     }
 
+    /** What its node is called. To be asked only once that was created. */
+    String name() {
+        return node.name();
+    }
+
     // ---- joining, on the caller's thread ----
 
     void join(Deadline deadline) throws KeeperException, SessionOverException {
-        joined = node.make(deadline);
-    }
-
-    /** How many were ahead when it joined. */
-    int ahead() {
-        return node.position(joined).orElse(0);
+        joined = node.make(tickets.view(node.directory()), deadline);
     }
 
     /** Whether it holds the lock, as far as was seen when it joined. */
     boolean isAdmitted() {
-        return ahead() < joined.holders();
+        return joined != null && joined.admitted();
     }
 
     /** Tells the ticket that it holds the lock or waits, and from now on what becomes of it. */
@@ -137,10 +137,9 @@ final class TicketNode {
             reportGrant();
         } else {
             ticket.waiting(session.ttl(), session.baseNanos());
-            PredecessorWatch watch = new PredecessorWatch(this);
-            predecessors = watch;
-            watch.start(joined);
+            tickets.await(this, Optional.ofNullable(joined).flatMap(Joined::listing));
         }
+        joined = null;
     }
 
     // ---- what becomes of it ----
@@ -178,10 +177,11 @@ final class TicketNode {
         tickets.forget(this);
     }
 
-    /** Those ahead cannot be seen, so it would never be known that it holds the lock. */
-    void giveUp(Code why) {
-        ticket.gone(LossReason.GONE, "ZooKeeper does not let it see who is ahead: " + why);
-        tickets.abandonAndRemove(this);
+    /** The queue could not be listed. The ticket keeps its place, and the next heartbeat looks again. */
+    void reportUnseen(Throwable failure) {
+        session.noteFailure(failure);
+        KeeperException why = KeeperException.create(Answers.code(failure), node.directory());
+        ticket.failing(Failures.refused(lock(), session.ensemble(), why));
     }
 
     /** Comes again and again: ends what nobody keeps, and watches over what is kept for longer. */
@@ -194,14 +194,6 @@ final class TicketNode {
             tickets.abandonAndRemove(this);
         } else if (nowNanos - ticket.baseNanos() > session.ttl().toNanos() / 3 && session.isReachable()) {
             watchOwnNode();
-        }
-    }
-
-    /** Comes with every connection and every renewal: looks again at those ahead if the last look was not answered. */
-    void lookAgain() {
-        PredecessorWatch watch = predecessors;
-        if (watch != null) {
-            watch.lookAgain();
         }
     }
 
@@ -231,10 +223,7 @@ final class TicketNode {
     }
 
     void stopWatching() {
-        PredecessorWatch watch = predecessors;
-        if (watch != null) {
-            watch.stop();
-        }
+        tickets.view(node.directory()).ifPresent(view -> view.remove(this));
         node.created().ifPresent(known -> session.hub().unregister(known.path(), ownNode));
     }
 

@@ -7,6 +7,7 @@ import io.holdfast.spi.LockStore.Mode;
 import io.holdfast.spi.Refusal;
 import io.holdfast.spi.Ticket;
 import io.holdfast.zookeeper.session.Answers;
+import io.holdfast.zookeeper.session.AsyncZooKeeper.Children;
 import io.holdfast.zookeeper.session.Ensemble;
 import io.holdfast.zookeeper.session.Failures;
 import io.holdfast.zookeeper.session.Session;
@@ -71,7 +72,7 @@ public final class Tickets {
             rememberTaken(ticket.name(), !node.isAdmitted());
             if (!node.isAdmitted()) {
                 remove(node, deadline);
-                return Optional.of(new Refusal(node.ahead() + " ahead in the queue"));
+                return Optional.of(new Refusal("others are ahead in the queue"));
             }
         }
         node.startReporting();
@@ -105,9 +106,8 @@ public final class Tickets {
         String directory = tree.directory(ticket.name());
         try {
             session.requests().sync(directory);
-            List<String> names = Answers.await(
-                    Answers.unlessMissing(session.requests().children(directory, null), List.of()), deadline);
-            return LockQueue.of(names).wouldAdmit(ticket.demand());
+            Children children = Answers.await(session.requests().children(directory, null), deadline);
+            return LockQueue.of(children.names()).wouldAdmit(ticket.demand());
         } catch (KeeperException e) {
             session.noteFailure(e);
             throw Failures.refused(ticket.name(), ensemble, e);

@@ -54,8 +54,9 @@ public record QueuedNode(String name, int sequence, Demand demand) {
         if (SHARED.stream().anyMatch(kind::endsWith)) {
             return Demand.shared();
         }
-        Matcher permits = PERMITS.matcher(kind);
-        if (permits.find()) {
+        // Nearly all are exclusive: they need no pattern to be told apart.
+        Matcher permits = kind.contains("of") ? PERMITS.matcher(kind) : null;
+        if (permits != null && permits.find()) {
             try {
                 return Demand.permits(Integer.parseInt(permits.group(1)), Integer.parseInt(permits.group(2)));
             } catch (IllegalArgumentException e) {

@@ -3,8 +3,9 @@ package io.holdfast.zookeeper.tree;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.Demand;
-import java.util.Collections;
 import java.util.List;
+import java.util.Set;
+import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
 class LockQueueTest {
@@ -54,7 +55,7 @@ class LockQueueTest {
     }
 
     @Test
-    void sharedOnesAreBlockedOnlyByThoseWhoDoNotShare() {
+    void theFirstHoldAndNobodyOvertakesThem() {
         LockQueue queue = LockQueue.of(List.of(
                 "_c_a-read-lock-0000000001",
                 "_c_b-lock-0000000002",
@@ -62,11 +63,89 @@ class LockQueueTest {
                 "_c_d-read-lock-0000000004",
                 "_c_e-lock-0000000005"));
 
-        assertThat(queue.holders()).isEqualTo(1);
-        assertThat(queue.blockers(3)).containsExactly("_c_b-lock-0000000002");
-        assertThat(queue.blockers(4)).hasSize(4);
-        assertThat(queue.position("_c_d-read-lock-0000000004")).hasValue(3);
-        assertThat(queue.position("_c_d-lock-0000000004")).isEmpty();
+        assertThat(queue.holders()).extracting(QueuedNode::name).containsExactly("_c_a-read-lock-0000000001");
+        assertThat(queue.admits("_c_c-read-lock-0000000003")).isFalse();
+        assertThat(queue.contains("_c_d-read-lock-0000000004")).isTrue();
+        assertThat(queue.contains("_c_d-lock-0000000004")).isFalse();
+
+        queue.deleted("_c_b-lock-0000000002");
+
+        assertThat(queue.admitted(
+                        Set.of("_c_d-read-lock-0000000004", "_c_c-read-lock-0000000003", "_c_e-lock-0000000005")))
+                .containsExactly("_c_c-read-lock-0000000003", "_c_d-read-lock-0000000004");
+    }
+
+    @Test
+    void coversWhatJoinedAsLongAsNoNumberIsMissing() {
+        LockQueue queue = LockQueue.of(List.of("_c_a-lock-0000000007"));
+        queue.created("_c_b-lock-0000000008");
+        assertThat(queue.covers("_c_b-lock-0000000008")).isTrue();
+
+        queue.created("_c_d-lock-0000000010");
+        queue.created("_c_e-lock-0000000011");
+
+        assertThat(queue.covers("_c_d-lock-0000000010")).as("9 was not seen").isFalse();
+        assertThat(queue.covers("_c_e-lock-0000000011")).isFalse();
+        assertThat(queue.covers("_c_b-lock-0000000008")).isTrue();
+        assertThat(queue.covers("_c_c-lock-0000000008")).as("not there").isFalse();
+    }
+
+    @Test
+    void aNodeWithoutANumberTookOneToo() {
+        LockQueue queue = LockQueue.of(List.of("_c_a-lock-0000000007"));
+        queue.created("somebody's notes");
+        queue.created("_c_b-lock-0000000009");
+
+        assertThat(queue.covers("_c_b-lock-0000000009")).isFalse();
+    }
+
+    @Test
+    void ofAnEmptyDirectoryOnlyTheFirstNumberIsKnownToBeTheNext() {
+        LockQueue fresh = LockQueue.of(List.of());
+        fresh.created("_c_a-lock-0000000000");
+        LockQueue used = LockQueue.of(List.of());
+        used.created("_c_a-lock-0000000001");
+
+        assertThat(fresh.covers("_c_a-lock-0000000000")).isTrue();
+        assertThat(used.covers("_c_a-lock-0000000001")).as("0 may be hidden").isFalse();
+    }
+
+    @Test
+    void joinersStayInOrderAndCoveredWhenNumbersWrapAround() {
+        LockQueue queue = LockQueue.of(List.of("_c_a-lock-2147483646"));
+        queue.created("_c_b-lock-2147483647");
+        queue.created("_c_c-lock--2147483648");
+        queue.created("_c_d-lock--2147483647");
+
+        assertThat(queue.nodes())
+                .extracting(node -> node.name().substring(3, 4))
+                .containsExactly("a", "b", "c", "d");
+        assertThat(queue.covers("_c_d-lock--2147483647")).isTrue();
+    }
+
+    @Test
+    void itsVersionCountsEveryCreationAndDeletion() {
+        LockQueue queue = LockQueue.of(List.of("_c_a-lock-0000000007"), 40);
+        queue.created("_c_b-lock-0000000008");
+        queue.created("somebody's notes");
+        queue.deleted("_c_a-lock-0000000007");
+
+        assertThat(queue.version()).isEqualTo(43);
+        assertThat(queue.size()).isEqualTo(1);
+    }
+
+    @Test
+    void tellsWhoIsFarAhead() {
+        LockQueue queue = LockQueue.of(List.of(
+                "_c_a-lock-0000000001", "_c_b-lock-0000000002", "_c_c-lock-0000000003", "_c_d-lock-0000000004"));
+
+        assertThat(queue.ahead(2, Set.of("_c_d-lock-0000000004")))
+                .hasValueSatisfying(node -> assertThat(node.sequence()).isEqualTo(2));
+        assertThat(queue.ahead(2, Set.of("_c_d-lock-0000000004", "_c_b-lock-0000000002")))
+                .as("the first is near")
+                .isEmpty();
+        assertThat(queue.ahead(3, Set.of("_c_d-lock-0000000004"))).isPresent();
+        assertThat(queue.ahead(4, Set.of("_c_d-lock-0000000004"))).isEmpty();
     }
 
     @Test
@@ -74,20 +153,27 @@ class LockQueueTest {
         LockQueue queue = LockQueue.of(
                 List.of("_c_a-2of3-lock-0000000001", "_c_b-1of3-lock-0000000002", "_c_c-1of3-lock-0000000003"));
 
-        assertThat(queue.holders()).isEqualTo(2);
+        assertThat(queue.holders()).hasSize(2);
         assertThat(queue.wouldAdmit(Demand.permits(1, 9))).isFalse();
     }
 
     @Test
     void isTooLongBeforeAListingExceedsWhatTheClientReads() {
-        String node = "_c_00000000-0000-0000-0000-000000000000-lock-0000000001";
+        String node = "_c_00000000-0000-0000-0000-000000000000-lock-";
 
-        assertThat(LockQueue.isTooLong(Collections.nCopies(LockQueue.LONGEST, node)))
-                .isFalse();
-        assertThat(LockQueue.isTooLong(Collections.nCopies(LockQueue.LONGEST + 1, node)))
-                .isTrue();
-        assertThat(LockQueue.isTooLong(Collections.nCopies(10_000, node + node)))
-                .isTrue();
+        LockQueue longest = LockQueue.of(names(LockQueue.LONGEST, node));
+        assertThat(longest.isTooLong()).isFalse();
+        longest.created(node + "0000015000");
+        assertThat(longest.isTooLong()).isTrue();
+        longest.deleted(node + "0000000000");
+        assertThat(longest.isTooLong()).isFalse();
+        assertThat(LockQueue.of(names(10_000, node + node)).isTooLong()).isTrue();
+    }
+
+    private static List<String> names(int count, String prefix) {
+        return IntStream.range(0, count)
+                .mapToObj(number -> prefix + String.format("%010d", number))
+                .toList();
     }
 
     private static Demand demand(String node) {

@@ -1,0 +1,249 @@
+package io.holdfast.zookeeper;
+
+import static java.util.concurrent.TimeUnit.SECONDS;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.holdfast.Demand;
+import io.holdfast.proxy.Direction;
+import io.holdfast.proxy.TcpProxy;
+import io.holdfast.servers.ZooKeeperServer;
+import java.io.IOException;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.ZooDefs.Ids;
+import org.apache.zookeeper.ZooKeeper;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+@DisplayName("The view of a contended queue")
+class QueueViewTest {
+
+    private static final Duration TTL = Duration.ofSeconds(30);
+
+    private static ZooKeeperServer server;
+    private static ZooKeeper admin;
+
+    private final CountedRequests counted = new CountedRequests();
+    private TcpProxy proxy;
+    private StoreBench bench;
+    private StoreBench other;
+
+    @BeforeAll
+    static void startServer() throws Exception {
+        server = TestServers.single();
+        admin = TestServers.client(server.connectString());
+    }
+
+    @AfterAll
+    static void stopServer() throws Exception {
+        admin.close();
+        server.close();
+    }
+
+    @BeforeEach
+    void open() {
+        proxy = TcpProxy.to(server.address(), counted);
+        // A view outlives its last waiter by a tick.
+        bench = StoreBench.at("zookeeper://127.0.0.1:" + proxy.port() + "/locks?tick=1s", TTL);
+        other = StoreBench.at(TestServers.uri(server.connectString()), TTL);
+    }
+
+    @AfterEach
+    void close() {
+        bench.close();
+        other.close();
+        proxy.close();
+    }
+
+    @Test
+    void P9_nothingIsLeftAtTheServersOfManyLocksOnceWaitedFor() throws Exception {
+        int locks = 300;
+        List<TestTicket> theirs = new ArrayList<>();
+        List<TestTicket> ours = new ArrayList<>();
+        for (int i = 0; i < locks; i++) {
+            theirs.add(other.acquire("many/" + i));
+            ours.add(bench.queue("many/" + i));
+        }
+        await().until(() -> watches() >= locks);
+        for (int i = 0; i < locks; i++) {
+            other.release(theirs.get(i));
+            assertThat(ours.get(i).grants.poll(20, SECONDS)).isNotNull();
+            bench.release(ours.get(i));
+        }
+
+        await().atMost(Duration.ofSeconds(20)).until(() -> watches() == 0);
+    }
+
+    @Test
+    void aWaiterThatGivesUpLeavesNoWatchEither() throws Exception {
+        TestTicket holder = other.acquire("given-up");
+        TestTicket waiter = bench.queue("given-up");
+        await().until(() -> watches() == 1);
+
+        bench.withdraw(waiter);
+
+        await().atMost(Duration.ofSeconds(20)).until(() -> watches() == 0);
+        other.release(holder);
+    }
+
+    @Test
+    void P1_aDirectoryRemovedAndMadeAgainByOthersIsSeenAnewThoughItsNumbersFit() throws Exception {
+        standingView("removed");
+        int next = admin.getChildren("/locks/removed", false).size() + 2;
+        admin.delete("/locks/removed", -1);
+        admin.create("/locks/removed", new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.CONTAINER);
+        List<String> crowd = new ArrayList<>();
+        for (int i = 0; i < next; i++) {
+            crowd.add(foreign("removed"));
+        }
+
+        TestTicket waiter = bench.queue("removed");
+
+        bench.renew(waiter);
+        for (String node : crowd) {
+            assertThat(waiter.grants).isEmpty();
+            admin.delete(node, -1);
+        }
+        assertThat(waiter.grants.poll(20, SECONDS)).isNotNull();
+    }
+
+    @Test
+    void aDirectoryRemovedWhileACreationIsUnderWayIsMadeAgain() throws Exception {
+        standingView("vanishing");
+        counted.sinceLastAsked();
+        proxy.delay(Direction.TO_SERVER, Duration.ofMillis(300));
+        var acquired = bench.elsewhere(() -> bench.acquire("vanishing"));
+        await().until(() -> counted.count("create2") == 1);
+        admin.delete("/locks/vanishing", -1);
+        proxy.heal();
+
+        assertThat(acquired.get(20, SECONDS).token()).isPositive();
+        assertThat(admin.getChildren("/locks/vanishing", false)).hasSize(1);
+    }
+
+    @Test
+    void P1_whoJoinsAfterAReconnectCountsThoseWhoJoinedMeanwhile() throws Exception {
+        TestTicket first = bench.acquire("meanwhile");
+        TestTicket second = bench.queue("meanwhile");
+        bench.renew(second);
+        proxy.refuseConnections();
+        proxy.resetConnections();
+        TestTicket theirs = other.queue("meanwhile");
+        proxy.heal();
+        TestTicket last = bench.queue("meanwhile");
+
+        bench.release(first);
+        assertThat(second.grants.poll(20, SECONDS)).isNotNull();
+        bench.release(second);
+        assertThat(theirs.grants.poll(20, SECONDS)).isNotNull();
+        bench.renew(last);
+        assertThat(last.grants).isEmpty();
+        other.release(theirs);
+        assertThat(last.grants.poll(20, SECONDS)).isNotNull();
+    }
+
+    @Test
+    void aWaiterFarFromTheFrontHearsOfItsTurnAfterAReconnect() throws Exception {
+        bench.release(bench.acquire("far-away"));
+        List<String> crowd = new ArrayList<>();
+        for (int i = 0; i < 70; i++) {
+            crowd.add(foreign("far-away"));
+        }
+        TestTicket waiter = bench.queue("far-away");
+        proxy.refuseConnections();
+        proxy.resetConnections();
+        for (String node : crowd) {
+            admin.delete(node, -1);
+        }
+        assertThat(waiter.grants).isEmpty();
+        proxy.heal();
+
+        assertThat(waiter.grants.poll(20, SECONDS)).isNotNull();
+    }
+
+    @Test
+    void aSessionWhoseFirstTicketLeavesMayBeFarFromTheFrontAgain() throws Exception {
+        TestTicket first = bench.acquire("again");
+        TestTicket second = bench.queue("again");
+        bench.renew(second);
+        List<String> crowd = new ArrayList<>();
+        for (int i = 0; i < 70; i++) {
+            crowd.add(foreign("again"));
+        }
+        TestTicket last = bench.queue("again");
+        counted.sinceLastAsked();
+
+        bench.withdraw(second);
+
+        await().until(() -> counted.count("removeWatches") == 1);
+        bench.release(first);
+        for (String node : crowd) {
+            assertThat(last.grants).isEmpty();
+            admin.delete(node, -1);
+        }
+        assertThat(last.grants.poll(20, SECONDS)).isNotNull();
+    }
+
+    @Test
+    void serversThatRefuseRecursiveWatchesAreAskedAtEveryChange() throws Exception {
+        try (ZooKeeperServer frugal = TestServers.options(ZooKeeperServer.builder())
+                        .env(
+                                "JAVA_TOOL_OPTIONS",
+                                "-Dzookeeper.watchManagerName="
+                                        + "org.apache.zookeeper.server.watch.WatchManagerOptimized")
+                        .start();
+                StoreBench ours = StoreBench.at(TestServers.uri(frugal.connectString()), TTL);
+                StoreBench theirs = StoreBench.at(TestServers.uri(frugal.connectString()), TTL)) {
+            TestTicket writer = theirs.acquire("old");
+            TestTicket reader = ours.queue("old", Demand.shared());
+            TestTicket otherReader = theirs.queue("old", Demand.shared());
+            TestTicket last = ours.queue("old");
+
+            theirs.release(writer);
+            assertThat(reader.grants.poll(20, SECONDS)).isNotNull();
+            assertThat(otherReader.grants.poll(20, SECONDS)).isNotNull();
+            ours.release(reader);
+            ours.renew(last);
+            assertThat(last.grants).isEmpty();
+            theirs.release(otherReader);
+            assertThat(last.grants.poll(20, SECONDS)).isNotNull();
+        }
+    }
+
+    /** Nobody waits there any more, but did a moment ago. */
+    private void standingView(String lock) throws Exception {
+        TestTicket theirs = other.acquire(lock);
+        TestTicket ours = bench.queue(lock);
+        bench.renew(ours);
+        other.release(theirs);
+        assertThat(ours.grants.poll(20, SECONDS)).isNotNull();
+        bench.release(ours);
+    }
+
+    private static String foreign(String lock) throws Exception {
+        return admin.create(
+                "/locks/" + lock + "/_c_foreign-lock-",
+                new byte[0],
+                Ids.OPEN_ACL_UNSAFE,
+                CreateMode.EPHEMERAL_SEQUENTIAL);
+    }
+
+    /** How many watches the server has, of all sessions. */
+    private static int watches() throws IOException {
+        try (Socket socket = new Socket("127.0.0.1", server.port())) {
+            socket.getOutputStream().write("wchs".getBytes(StandardCharsets.US_ASCII));
+            String answer = new String(socket.getInputStream().readAllBytes(), StandardCharsets.US_ASCII);
+            return Integer.parseInt(answer.substring(answer.indexOf("watches:") + "watches:".length())
+                    .trim());
+        }
+    }
+}

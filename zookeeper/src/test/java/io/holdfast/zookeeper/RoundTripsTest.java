@@ -1,0 +1,183 @@
+package io.holdfast.zookeeper;
+
+import static java.util.concurrent.TimeUnit.SECONDS;
+import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
+
+import io.holdfast.proxy.TcpProxy;
+import io.holdfast.servers.ZooKeeperServer;
+import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.ArrayList;
+import java.util.Deque;
+import java.util.List;
+import java.util.Map;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.ZooDefs.Ids;
+import org.apache.zookeeper.ZooKeeper;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeAll;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+@DisplayName("What is sent to the servers")
+class RoundTripsTest {
+
+    private static final Duration TTL = Duration.ofSeconds(30);
+
+    private static ZooKeeperServer server;
+    private static ZooKeeper admin;
+
+    private final CountedRequests counted = new CountedRequests();
+    private TcpProxy proxy;
+    private StoreBench bench;
+    private StoreBench other;
+
+    @BeforeAll
+    static void startServer() throws Exception {
+        server = TestServers.single();
+        admin = TestServers.client(server.connectString());
+    }
+
+    @AfterAll
+    static void stopServer() throws Exception {
+        admin.close();
+        server.close();
+    }
+
+    @BeforeEach
+    void open() {
+        proxy = TcpProxy.to(server.address(), counted);
+        bench = StoreBench.at(TestServers.uri("127.0.0.1:" + proxy.port()), TTL);
+        other = StoreBench.at(TestServers.uri(server.connectString()), TTL);
+        bench.release(bench.acquire("warm-up"));
+        counted.sinceLastAsked();
+    }
+
+    @AfterEach
+    void close() {
+        bench.close();
+        other.close();
+        proxy.close();
+    }
+
+    @Test
+    void aFreeLockTakesOneCreationOneListingAndOneDeletion() {
+        bench.release(bench.acquire("counted"));
+        assertThat(counted.sinceLastAsked())
+                .as("with its directory")
+                .isEqualTo(Map.of("createContainer", 1, "create2", 1, "getChildren2", 1, "delete", 1));
+
+        bench.release(bench.acquire("counted"));
+        assertThat(counted.sinceLastAsked()).isEqualTo(Map.of("create2", 1, "getChildren2", 1, "delete", 1));
+    }
+
+    @Test
+    void aRefusedTryIsRepeatedAsARead() {
+        bench.acquire("tried");
+        bench.refusal("tried");
+        counted.sinceLastAsked();
+
+        assertThat(bench.refusal("tried")).isPresent();
+
+        assertThat(counted.sinceLastAsked()).isEqualTo(Map.of("sync", 1, "getChildren2", 1));
+    }
+
+    @Test
+    void aContendedLockTakesOneCreationAndOneDeletionPerTurn() throws Exception {
+        int turns = 50;
+        Deque<TestTicket> ours = new ArrayDeque<>();
+        Deque<TestTicket> theirs = new ArrayDeque<>();
+        theirs.add(other.acquire("contended"));
+        ours.add(bench.queue("contended"));
+        settle(ours.peek());
+        for (int turn = 0; turn < turns; turn++) {
+            theirs.add(other.queue("contended"));
+            other.release(theirs.remove());
+            assertThat(ours.peek().grants.poll(20, SECONDS)).isNotNull();
+            ours.add(bench.queue("contended"));
+            bench.release(ours.remove());
+            assertThat(theirs.peek().grants.poll(20, SECONDS)).isNotNull();
+        }
+
+        assertThat(counted.sinceLastAsked()).isEqualTo(Map.of("create2", turns, "delete", turns));
+    }
+
+    @Test
+    void aClientThatComesAgainAndAgainKeepsItsViewMeanwhile() throws Exception {
+        // One ticket at a time, as of threads that queue within the client.
+        TestTicket theirs = other.acquire("returning");
+        TestTicket ours = bench.queue("returning");
+        settle(ours);
+        for (int turn = 0; turn < 10; turn++) {
+            TestTicket next = other.queue("returning");
+            other.release(theirs);
+            assertThat(ours.grants.poll(20, SECONDS)).isNotNull();
+            bench.release(ours);
+            theirs = next;
+            assertThat(theirs.grants.poll(20, SECONDS)).isNotNull();
+            ours = bench.queue("returning");
+        }
+
+        assertThat(counted.sinceLastAsked()).isEqualTo(Map.of("create2", 10, "delete", 10));
+    }
+
+    @Test
+    void aViewNobodyNeedsAnyMoreIsGivenUpAtTheServersToo() throws Exception {
+        TestTicket theirs = other.acquire("over");
+        TestTicket ours = bench.queue("over");
+        settle(ours);
+        other.release(theirs);
+        assertThat(ours.grants.poll(20, SECONDS)).isNotNull();
+        bench.release(ours);
+
+        await().until(() -> counted.sinceLastAsked().containsKey("removeWatches"));
+        bench.release(bench.acquire("over"));
+
+        assertThat(counted.sinceLastAsked()).isEqualTo(Map.of("create2", 1, "getChildren2", 1, "delete", 1));
+    }
+
+    @Test
+    void P6_farFromTheFrontOneNodeIsWatchedAndNothingElseHeardOf() throws Exception {
+        bench.release(bench.acquire("far"));
+        List<String> crowd = new ArrayList<>();
+        for (int i = 0; i < 100; i++) {
+            crowd.add(admin.create(
+                    "/locks/far/_c_foreign-lock-", new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.EPHEMERAL_SEQUENTIAL));
+        }
+        counted.sinceLastAsked();
+
+        TestTicket waiter = bench.queue("far");
+        TestTicket behind = bench.queue("far");
+        bench.renew(behind);
+        Map<String, Integer> joining = counted.sinceLastAsked();
+        assertThat(joining).doesNotContainKey("addWatch").containsEntry("create2", 2);
+        // One watches far ahead, the other its own node, which comes with its renewal.
+        assertThat(joining).containsEntry("getData", 2);
+
+        for (int i = 0; i < 36; i++) {
+            admin.delete(crowd.get(i), -1);
+        }
+        bench.renew(behind);
+        assertThat(counted.sinceLastAsked()).as("64 are still ahead").doesNotContainKey("getChildren2");
+
+        admin.delete(crowd.get(36), -1);
+        await().until(() -> counted.sinceLastAsked().containsKey("addWatch"));
+        for (int i = 37; i < 100; i++) {
+            assertThat(waiter.grants).isEmpty();
+            admin.delete(crowd.get(i), -1);
+        }
+        assertThat(waiter.grants.poll(20, SECONDS)).isNotNull();
+        assertThat(behind.grants).isEmpty();
+        bench.release(waiter);
+        assertThat(behind.grants.poll(20, SECONDS)).isNotNull();
+    }
+
+    /** Its answer comes after those to whatever was sent before. */
+    private void settle(TestTicket waiter) {
+        bench.renew(waiter);
+        counted.sinceLastAsked();
+    }
+}
