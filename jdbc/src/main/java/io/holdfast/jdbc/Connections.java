@@ -3,16 +3,12 @@ package io.holdfast.jdbc;
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
 import io.holdfast.spi.Deadline;
-import io.holdfast.spi.StoreUri;
 import io.holdfast.spi.TimeSource;
 import java.sql.Connection;
-import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.sql.SQLTransientConnectionException;
 import java.time.Duration;
-import java.util.Objects;
 import java.util.Optional;
-import java.util.concurrent.Callable;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
@@ -24,7 +20,6 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
-import java.util.function.Consumer;
 import javax.sql.DataSource;
 import org.jspecify.annotations.Nullable;
 
@@ -42,40 +37,6 @@ final class Connections implements AutoCloseable {
         RENEWAL
     }
 
-    /** A request that waits for a row longer than its caller does would be granted to nobody. */
-    static final String POSTGRESQL_LOCK_TIMEOUT = "10s";
-
-    /** A connection lent for long. Thread-safe. */
-    static final class Loan {
-
-        /** What state it comes back in. */
-        enum Condition {
-            AS_LENT,
-            /** It may be broken, or have something of ours in it. */
-            DOUBTFUL
-        }
-
-        private final Connection connection;
-        private final AtomicReference<@Nullable Consumer<Condition>> atEnd;
-
-        Loan(Connection connection, Consumer<Condition> atEnd) {
-            this.connection = connection;
-            this.atEnd = new AtomicReference<>(atEnd);
-        }
-
-        Connection connection() {
-            return connection;
-        }
-
-        /** The first word on its condition counts. */
-        void end(Condition condition) {
-            Consumer<Condition> first = atEnd.getAndSet(null);
-            if (first != null) {
-                first.accept(condition);
-            }
-        }
-    }
-
     /** HikariCP trusts a connection used within 500 ms and asks the server about others: that may hang. */
     private static final long TRUSTED_NANOS = Duration.ofMillis(300).toNanos();
 
@@ -86,7 +47,7 @@ final class Connections implements AutoCloseable {
     private static final long RESERVED_NANOS = Duration.ofMinutes(1).toNanos();
 
     private final DataSource source;
-    private final @Nullable HikariDataSource ownPool;
+    private final Optional<OwnPool> ownPool;
     private final Semaphore turns;
     private final int size;
     private final TimeSource time;
@@ -97,8 +58,7 @@ final class Connections implements AutoCloseable {
     private volatile long keptNanos;
     private volatile long lastUsedNanos;
 
-    private Connections(
-            DataSource source, @Nullable HikariDataSource ownPool, int size, TimeSource time, String threadName) {
+    private Connections(DataSource source, Optional<OwnPool> ownPool, int size, TimeSource time, String threadName) {
         this.source = source;
         this.ownPool = ownPool;
         this.size = size;
@@ -110,41 +70,31 @@ final class Connections implements AutoCloseable {
         this.lastUsedNanos = time.nanoTime() - TRUSTED_NANOS;
     }
 
-    /**
-     * How many connections there are at most.
-     *
-     * @param requests for requests; renewals have one more
-     * @param batons kept by those who wait in the server's own queue
-     */
-    record Sizes(int requests, int batons) {}
-
-    /** A pool of our own, filled as needed. */
-    static Connections pool(String url, Dialect dialect, Sizes sizes, TimeSource time, String threadName) {
+    /** A pool of our own, filled as needed, with one more connection than requests may use at a time. */
+    static Connections pool(String url, Dialect dialect, int size, TimeSource time, String threadName) {
+        DriverConnections driver = new DriverConnections(url);
         HikariConfig config = new HikariConfig();
-        config.setJdbcUrl(url);
+        config.setDataSource(driver);
         config.setPoolName(threadName);
-        config.setMaximumPoolSize(sizes.requests() + 1 + sizes.batons());
+        config.setMaximumPoolSize(size + 1);
         config.setMinimumIdle(1);
         config.setIdleTimeout(Duration.ofSeconds(30).toMillis());
-        // Within the time of most requests, so that what the driver said is still told.
-        config.setConnectionTimeout(Duration.ofSeconds(4).toMillis());
+        config.setConnectionTimeout(Duration.ofSeconds(1).toMillis());
         config.setValidationTimeout(Duration.ofMillis(500).toMillis());
         config.setInitializationFailTimeout(-1);
         config.setAutoCommit(true);
         config.setTransactionIsolation("TRANSACTION_READ_COMMITTED");
-        config.setConnectionInitSql(dialect.connectionSettings());
-        if (url.startsWith("jdbc:mariadb:")) {
-            // Parsing our few statements costs the server as much as running them. A word in the URL wins.
-            // Not with MySQL's driver, which prepares in a round trip of its own.
-            config.addDataSourceProperty("useServerPrepStmts", "true");
-        }
+        dialect.connectionSettings().ifPresent(config::setConnectionInitSql);
         HikariDataSource pool = new HikariDataSource(config);
-        return new Connections(pool, pool, sizes.requests(), time, threadName);
+        return new Connections(pool, Optional.of(new OwnPool(pool, driver)), size, time, threadName);
     }
+
+    /** HikariCP, and what it opens connections with. */
+    private record OwnPool(HikariDataSource hikari, DriverConnections driver) {}
 
     /** The user's own, which is never closed here. */
     static Connections of(DataSource source, int size, TimeSource time, String threadName) {
-        return new Connections(source, null, size, time, threadName);
+        return new Connections(source, Optional.empty(), size, time, threadName);
     }
 
     /** A few more threads than connections: those of requests that gave up may hang in the pool for a while. */
@@ -203,7 +153,7 @@ final class Connections implements AutoCloseable {
     }
 
     private void keepOrGiveBack(Connection connection) {
-        boolean keep = ownPool == null && isReserving() && !closed && isUsable(connection);
+        boolean keep = ownPool.isEmpty() && isReserving() && !closed && isUsable(connection);
         keptNanos = time.nanoTime();
         if (!keep || !reserved.compareAndSet(null, connection)) {
             giveBack(connection);
@@ -232,8 +182,8 @@ final class Connections implements AutoCloseable {
     }
 
     private Session lend(Connection connection, Deadline deadline, Runnable giveBack) throws SQLException {
-        if (ownPool != null) {
-            return new Session(connection, deadline, true, giveBack);
+        if (ownPool.isPresent()) {
+            return new Session(connection, deadline, giveBack);
         }
         try {
             boolean autoCommitBefore = connection.getAutoCommit();
@@ -241,7 +191,7 @@ final class Connections implements AutoCloseable {
             if (!autoCommitBefore) {
                 connection.setAutoCommit(true);
             }
-            return new Session(connection, deadline, false, () -> {
+            return new Session(connection, deadline, () -> {
                 try {
                     restore(connection, autoCommitBefore, networkTimeoutBefore);
                 } finally {
@@ -267,32 +217,32 @@ final class Connections implements AutoCloseable {
     }
 
     private Connection connect(Deadline deadline) throws SQLException, InterruptedException {
-        if (ownPool != null && hasTrustedIdle(ownPool)) {
+        if (ownPool.isPresent() && hasTrustedIdle(ownPool.get().hikari())) {
             return source.getConnection();
         }
         CompletableFuture<Connection> coming = new CompletableFuture<>();
+        // The pool would go on trying for seconds when the server has said no.
+        ownPool.ifPresent(own -> own.driver().tellOfFailure(coming));
         try {
             fetchers.execute(() -> fetch(coming));
+            return await(coming, deadline);
         } catch (RejectedExecutionException e) {
             throw new SQLTransientConnectionException(
                     closed ? "the client is closed" : "too many tries to connect hang already", e);
-        }
-        try {
-            return await(coming, deadline);
         } catch (TimeoutException e) {
             abandon(coming);
             throw new SQLTransientConnectionException("no connection to " + where() + " within the time allowed", e);
         } catch (InterruptedException e) {
             abandon(coming);
             throw e;
+        } finally {
+            ownPool.ifPresent(own -> own.driver().tellNoMore(coming));
         }
     }
 
     /** For people, without credentials. */
     private String where() {
-        return ownPool == null
-                ? "the given data source"
-                : StoreUri.parse(ownPool.getJdbcUrl()).toString();
+        return ownPool.map(own -> own.driver().address()).orElse("the given data source");
     }
 
     /** Whoever loses the race cleans up: a connection that comes late goes straight back. */
@@ -308,20 +258,28 @@ final class Connections implements AutoCloseable {
     }
 
     private void fetch(CompletableFuture<Connection> coming) {
-        try {
-            Connection connection = source.getConnection();
-            if (!coming.complete(connection)) {
-                giveBack(connection);
+        while (!coming.isDone()) {
+            try {
+                Connection connection = source.getConnection();
+                if (!coming.complete(connection)) {
+                    giveBack(connection);
+                }
+            } catch (SQLException | RuntimeException e) {
+                boolean poolIsBusy = ownPool.isPresent()
+                        && e instanceof SQLTransientConnectionException
+                        && e.getCause() == null
+                        && !closed;
+                if (!poolIsBusy) {
+                    coming.completeExceptionally(e);
+                }
             }
-        } catch (SQLException | RuntimeException e) {
-            coming.completeExceptionally(e);
         }
     }
 
     private Connection await(CompletableFuture<Connection> coming, Deadline deadline)
             throws SQLException, InterruptedException, TimeoutException {
         try {
-            if (ownPool == null && isReserving()) {
+            if (ownPool.isEmpty() && isReserving()) {
                 try {
                     return coming.get(deadline.within(PATIENCE).remainingNanos(), TimeUnit.NANOSECONDS);
                 } catch (TimeoutException e) {
@@ -330,19 +288,25 @@ final class Connections implements AutoCloseable {
             }
             return coming.get(deadline.remainingNanos(), TimeUnit.NANOSECONDS);
         } catch (ExecutionException e) {
-            if (ownPool != null && e.getCause() instanceof SQLTransientConnectionException late) {
-                // The pool speaks of itself; what its last try met is the cause.
-                String why = late.getCause() == null
-                        ? "it does not answer"
-                        : String.valueOf(late.getCause().getMessage());
-                throw new SQLTransientConnectionException(
-                        "no connection to " + where() + ": " + why.strip().replaceFirst("\\.+$", ""), late);
+            if (ownPool.isPresent()) {
+                throw noConnection(e.getCause());
             }
             if (e.getCause() instanceof SQLException cause) {
                 throw cause;
             }
             throw new SQLTransientConnectionException(e.getCause());
         }
+    }
+
+    /** In the driver's own words; what the pool says of itself helps nobody. */
+    private SQLException noConnection(Throwable failure) {
+        Throwable said = failure instanceof SQLTransientConnectionException && failure.getCause() != null
+                ? failure.getCause()
+                : failure;
+        String why = said == failure && failure instanceof SQLTransientConnectionException
+                ? "it does not answer"
+                : String.valueOf(said.getMessage()).strip().replaceFirst("\\.+$", "");
+        return new SQLTransientConnectionException("no connection to " + where() + ": " + why, said);
     }
 
     /** The user's pool is too small to spare one, for now. */
@@ -368,31 +332,15 @@ final class Connections implements AutoCloseable {
         }
     }
 
-    /** After a connection broke, others of the pool may be dead too: new ones are opened instead. */
-    void distrust() {
-        lastUsedNanos = time.nanoTime() - TRUSTED_NANOS;
-        if (ownPool != null) {
-            ownPool.getHikariPoolMXBean().softEvictConnections();
-        }
-    }
-
     /**
-     * Lends a connection of our own pool for as long as it takes. May block for a while.
-     *
-     * @param atEnd called once when it has been given back
+     * After a connection failed, others may be dead too: they are asked for a sign of life before they are used, and if it broke
+     * new ones are opened instead. If it was merely slow that would be a storm of them.
      */
-    Loan lend(Runnable atEnd) throws SQLException {
-        HikariDataSource pool = Objects.requireNonNull(ownPool);
-        Connection connection = pool.getConnection();
-        return new Loan(connection, condition -> {
-            if (condition == Loan.Condition.AS_LENT) {
-                giveBack(connection);
-            } else {
-                cutOff(connection);
-                pool.evictConnection(connection);
-            }
-            atEnd.run();
-        });
+    void distrust(boolean merelySlow) {
+        lastUsedNanos = time.nanoTime() - TRUSTED_NANOS;
+        if (!merelySlow) {
+            ownPool.ifPresent(own -> own.hikari().getHikariPoolMXBean().softEvictConnections());
+        }
     }
 
     /** Not closed in the ordinary way, which would wait for the statement under way. */
@@ -404,20 +352,11 @@ final class Connections implements AutoCloseable {
         }
     }
 
-    /** A connection outside the pool, for one that is kept for long; empty if all are the user's. */
-    Optional<Callable<Connection>> extra() {
-        return ownPool == null
-                ? Optional.empty()
-                : Optional.of(() -> DriverManager.getConnection(ownPool.getJdbcUrl()));
-    }
-
     @Override
     public void close() {
         closed = true;
         fetchers.shutdownNow();
         giveBackReserved();
-        if (ownPool != null) {
-            ownPool.close();
-        }
+        ownPool.ifPresent(own -> own.hikari().close());
     }
 }

@@ -2,7 +2,9 @@ package io.holdfast.jdbc;
 
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
+import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.SQLFeatureNotSupportedException;
 import java.util.Locale;
 import java.util.Optional;
 
@@ -10,26 +12,8 @@ import java.util.Optional;
 enum Dialect {
     MYSQL {
         @Override
-        String connectionSettings() {
-            return "SET SESSION innodb_lock_wait_timeout = 1 /*M!100300 , SESSION idle_transaction_timeout = 1 */";
-        }
-
-        @Override
-        String limitingIdleTime() {
-            return "";
-        }
-
-        @Override
-        Optional<String> beforeTransaction() {
-            return Optional.of(
-                    "SET @holdfast_idle = 0 /*M!100300 , @holdfast_idle = @@SESSION.idle_transaction_timeout,"
-                            + " SESSION idle_transaction_timeout = 1 */");
-        }
-
-        @Override
-        Optional<String> afterTransaction() {
-            return Optional.of("SET @holdfast_idle = @holdfast_idle"
-                    + " /*M!100300 , SESSION idle_transaction_timeout = @holdfast_idle */");
+        Optional<String> connectionSettings() {
+            return Optional.of("SET SESSION innodb_lock_wait_timeout = 1");
         }
 
         @Override
@@ -40,6 +24,26 @@ enum Dialect {
         @Override
         Object bindable(String name) {
             return name.getBytes(StandardCharsets.UTF_8);
+        }
+
+        @Override
+        String readName(ResultSet row, int column) throws SQLException {
+            return new String(row.getBytes(column), StandardCharsets.UTF_8);
+        }
+
+        @Override
+        String minting(String token) {
+            return "LAST_INSERT_ID(" + token + ")";
+        }
+
+        @Override
+        String returningToken(String change) {
+            return change;
+        }
+
+        @Override
+        String waitingBriefly() {
+            return "";
         }
 
         @Override
@@ -65,22 +69,7 @@ enum Dialect {
 
     POSTGRESQL {
         @Override
-        String connectionSettings() {
-            return "SET lock_timeout = '" + Connections.POSTGRESQL_LOCK_TIMEOUT + "'";
-        }
-
-        @Override
-        String limitingIdleTime() {
-            return ", set_config('idle_in_transaction_session_timeout', '1s', true)";
-        }
-
-        @Override
-        Optional<String> beforeTransaction() {
-            return Optional.empty();
-        }
-
-        @Override
-        Optional<String> afterTransaction() {
+        Optional<String> connectionSettings() {
             return Optional.empty();
         }
 
@@ -90,8 +79,14 @@ enum Dialect {
         }
 
         @Override
-        Object bindable(String name) {
-            return name;
+        String returningToken(String change) {
+            return change + " RETURNING token";
+        }
+
+        /** For this statement only: behind PgBouncer the next one of this connection may be somebody else's. */
+        @Override
+        String waitingBriefly() {
+            return "AND (SELECT set_config('lock_timeout', '1s', true)) IS NOT NULL";
         }
 
         @Override
@@ -113,13 +108,49 @@ enum Dialect {
         String resourceSuffix() {
             return "postgresql";
         }
-    };
+    },
 
-    /*
-     * A client that is stopped in the middle of a transaction keeps its row locked. So the server ends a transaction of ours in which
-     * nothing has come for a second, and nobody waits long for a row. What begins with M! is done by MariaDB, and a comment for
-     * MySQL, which cannot end an idle transaction.
-     */
+    H2 {
+        @Override
+        Optional<String> connectionSettings() {
+            return Optional.of("SET LOCK_TIMEOUT 500");
+        }
+
+        @Override
+        String now() {
+            return "DATEDIFF(MICROSECOND, TIMESTAMP WITH TIME ZONE '1970-01-01 00:00:00+00', CURRENT_TIMESTAMP(6))";
+        }
+
+        @Override
+        String returningToken(String change) {
+            return "SELECT token FROM FINAL TABLE (" + change + ")";
+        }
+
+        @Override
+        String waitingBriefly() {
+            return "";
+        }
+
+        @Override
+        String insertUnlessThere(String insert) {
+            return insert;
+        }
+
+        @Override
+        String nameLength() {
+            return "CHAR_LENGTH(CAST(? AS VARCHAR))";
+        }
+
+        @Override
+        String nameColumnType() {
+            return "character varying";
+        }
+
+        @Override
+        String resourceSuffix() {
+            return "h2";
+        }
+    };
 
     /** Before a statement that is to fail if it meets a locked row. MySQL waits as long as its connection says. */
     static final String MARIADB_AT_ONCE = "/*M!100300 SET STATEMENT innodb_lock_wait_timeout = 0 FOR */ ";
@@ -130,25 +161,33 @@ enum Dialect {
     /** A condition, always true, with the same effect on the rows it comes before. */
     static final String POSTGRESQL_SOON = "set_config('lock_timeout', '{wait}s', true) IS NOT NULL AND ";
 
-    /** For connections of our own, once. */
-    abstract String connectionSettings();
-
-    /** A column for the statement that locks a row, by which the server ends the transaction if it stays idle for a second. */
-    abstract String limitingIdleTime();
-
-    /** The same for a server that is told before, on a connection of the user's. */
-    abstract Optional<String> beforeTransaction();
-
-    /** Takes {@link #beforeTransaction} back. */
-    abstract Optional<String> afterTransaction();
+    /** For connections of our own, once. Where it can be avoided there is none: a pooler may lend them to others. */
+    abstract Optional<String> connectionSettings();
 
     /** The server's clock in microseconds since 1970, whatever time zone the session has. */
     abstract String now();
 
     /** A lock name as a value of its column, which compares bytes. */
-    abstract Object bindable(String name);
+    Object bindable(String name) {
+        return name;
+    }
 
-    /** Makes an INSERT do nothing if its key exists. */
+    String readName(ResultSet row, int column) throws SQLException {
+        return row.getString(column);
+    }
+
+    /** A new token, as an expression that {@link #returningToken} can find. */
+    String minting(String token) {
+        return token;
+    }
+
+    /** A change of one row that also says what its token is now. */
+    abstract String returningToken(String change);
+
+    /** A condition, always true, by which a statement does not wait long for rows that others have locked. */
+    abstract String waitingBriefly();
+
+    /** Makes an INSERT do nothing if its key exists; H2 says that it does. */
     abstract String insertUnlessThere(String insert);
 
     abstract String nameLength();
@@ -162,14 +201,25 @@ enum Dialect {
         return named(product);
     }
 
+    /** For what works inside the user's transactions, which H2 has no statements for. */
+    static Dialect forRecipes(Connection connection) throws SQLException {
+        Dialect dialect = of(connection);
+        if (dialect == H2) {
+            throw new SQLFeatureNotSupportedException(
+                    "fences, transaction locks and idempotency need MySQL, MariaDB or PostgreSQL; on H2 there are locks only");
+        }
+        return dialect;
+    }
+
     /** By the product a driver reports, or by the second part of a JDBC URL. */
     static Dialect named(String product) {
         return switch (product.toLowerCase(Locale.ROOT)) {
             case "mysql", "mariadb" -> MYSQL;
             case "postgresql" -> POSTGRESQL;
+            case "h2" -> H2;
             default ->
                 throw new IllegalArgumentException(
-                        "no dialect for '" + product + "': locks can be kept in MySQL, MariaDB and PostgreSQL");
+                        "no dialect for '" + product + "': locks can be kept in MySQL, MariaDB, PostgreSQL and H2");
         };
     }
 }

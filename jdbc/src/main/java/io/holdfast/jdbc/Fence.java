@@ -46,7 +46,7 @@ public final class Fence {
     private static void check(Connection transaction, TableName table, String resource, long token)
             throws SQLException {
         Transactions.require(transaction, "a fence");
-        Dialect dialect = Dialect.of(transaction);
+        Dialect dialect = Dialect.forRecipes(transaction);
         long newest = dialect == Dialect.MYSQL
                 ? raiseOnMySql(transaction, table, dialect.bindable(resource), token)
                 : raiseOnPostgres(transaction, table, resource, token);
@@ -71,10 +71,11 @@ public final class Fence {
     private static long raiseOnMySql(Connection transaction, TableName table, Object resource, long token)
             throws SQLException {
         String raise = "INSERT INTO " + table + " (resource, token) VALUES (?, ?)"
-                + " ON DUPLICATE KEY UPDATE token = GREATEST(token, VALUES(token))";
+                + " ON DUPLICATE KEY UPDATE token = GREATEST(token, ?)";
         try (PreparedStatement statement = transaction.prepareStatement(raise)) {
             statement.setObject(1, resource);
             statement.setLong(2, token);
+            statement.setLong(3, token);
             statement.executeUpdate();
         }
         String read = "SELECT token FROM " + table + " WHERE resource = ? FOR UPDATE";

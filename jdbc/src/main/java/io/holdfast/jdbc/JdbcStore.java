@@ -1,18 +1,14 @@
 package io.holdfast.jdbc;
 
-import io.holdfast.Waiting;
-import io.holdfast.jdbc.Connections.Sizes;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.StoreFactory;
 import io.holdfast.spi.StoreTraits;
-import java.time.Duration;
-import java.util.Optional;
 import java.util.function.Function;
 import javax.sql.DataSource;
 
 /**
- * Locks in a table of MySQL, MariaDB or PostgreSQL.
+ * Locks in a table of MySQL, MariaDB, PostgreSQL or H2.
  *
  * <pre>{@code
  * Holdfast holdfast = Holdfast.connect("jdbc:postgresql://db/app?user=app");
@@ -26,35 +22,27 @@ public final class JdbcStore implements StoreFactory {
 
     static final TableName STANDARD_TABLE = new TableName("holdfast_lock");
     static final int STANDARD_CONNECTIONS = 4;
-    static final int STANDARD_BATONS = 4;
-
-    /** The longest pause: mostly the store says how soon to ask again. */
-    private static final Waiting.Poll POLL =
-            Waiting.poll().every(Duration.ofMillis(250)).withJitter(0.25);
 
     private final String description;
     private final Function<Opening, Connections> source;
     private final TableName table;
     private final Schema.Creation creation;
-    private final Sizes sizes;
-    private final boolean listens;
+    private final int connections;
 
     /** What a store's connections are made of. */
-    record Opening(StoreContext context, Sizes sizes, String threadName) {}
+    record Opening(StoreContext context, int connections, String threadName) {}
 
     private JdbcStore(
             String description,
             Function<Opening, Connections> source,
             TableName table,
             Schema.Creation creation,
-            Sizes sizes,
-            boolean listens) {
+            int connections) {
         this.description = description;
         this.source = source;
         this.table = table;
         this.creation = creation;
-        this.sizes = sizes;
-        this.listens = listens;
+        this.connections = connections;
     }
 
     static JdbcStore using(DataSource dataSource) {
@@ -62,48 +50,30 @@ public final class JdbcStore implements StoreFactory {
         return new JdbcStore(
                 "jdbc data source",
                 opening -> Connections.of(
-                        dataSource,
-                        opening.sizes().requests(),
-                        opening.context().time(),
-                        opening.threadName()),
+                        dataSource, opening.connections(), opening.context().time(), opening.threadName()),
                 STANDARD_TABLE,
                 Schema.Creation.NEVER,
-                new Sizes(STANDARD_CONNECTIONS, 0),
-                false);
+                STANDARD_CONNECTIONS);
     }
 
     static JdbcStore at(String description, String url, Dialect dialect) {
         return new JdbcStore(
                 description,
                 opening -> Connections.pool(
-                        url, dialect, opening.sizes(), opening.context().time(), opening.threadName()),
+                        url, dialect, opening.connections(), opening.context().time(), opening.threadName()),
                 STANDARD_TABLE,
                 Schema.Creation.NEVER,
-                new Sizes(STANDARD_CONNECTIONS, STANDARD_BATONS),
-                dialect == Dialect.POSTGRESQL);
+                STANDARD_CONNECTIONS);
     }
 
-    /** Waiters poll only, and no connection is kept for being told. */
-    JdbcStore withoutListening() {
-        return new JdbcStore(description, source, table, creation, new Sizes(sizes.requests(), 0), false);
-    }
-
-    /** Instead of {@code holdfast_lock}; a second table of the same name and {@code _holder} goes with it. */
+    /** Instead of {@code holdfast_lock}; a second table of the same name and {@code _ticket} goes with it. */
     public JdbcStore withTable(String name) {
-        return new JdbcStore(description, source, new TableName(name), creation, sizes, listens);
+        return new JdbcStore(description, source, new TableName(name), creation, connections);
     }
 
     /** Creates the tables before the first request if they are not there. */
     public JdbcStore withSchemaCreated() {
-        return new JdbcStore(description, source, table, Schema.Creation.CREATE_MISSING, sizes, listens);
-    }
-
-    /** How many connections may queue at the server for contended locks, or be kept by those who got them that way. */
-    JdbcStore withBatons(int atMost) {
-        if (atMost < 0) {
-            throw new IllegalArgumentException("there cannot be " + atMost + " batons");
-        }
-        return new JdbcStore(description, source, table, creation, new Sizes(sizes.requests(), atMost), listens);
+        return new JdbcStore(description, source, table, Schema.Creation.CREATE_MISSING, connections);
     }
 
     /** How many connections requests use at a time at most, besides the one for renewals. */
@@ -111,21 +81,14 @@ public final class JdbcStore implements StoreFactory {
         if (atMost < 1) {
             throw new IllegalArgumentException("a store needs at least one connection, not " + atMost);
         }
-        return new JdbcStore(description, source, table, creation, new Sizes(atMost, sizes.batons()), listens);
+        return new JdbcStore(description, source, table, creation, atMost);
     }
 
     @Override
     public LockStore open(StoreContext context) {
         String threadName = "holdfast-" + context.clientName() + "-sql";
-        Connections opened = source.apply(new Opening(context, sizes, threadName));
-        StoreTraits traits = StoreTraits.of(description).withoutQueue().withPoll(POLL);
-        return new RowStore(
-                traits,
-                context,
-                opened,
-                new Requests(opened, table, creation),
-                new Relay(sizes.batons(), opened, context.time(), threadName),
-                listens ? opened.extra() : Optional.empty());
+        Connections opened = source.apply(new Opening(context, connections, threadName));
+        return new SqlLockStore(StoreTraits.of(description), context, opened, new Requests(opened, table, creation));
     }
 
     private static void requireOwnConnections(DataSource dataSource) {

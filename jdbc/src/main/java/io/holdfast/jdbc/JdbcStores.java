@@ -18,9 +18,7 @@ public final class JdbcStores implements StoreProvider {
     private static final String TABLE = "table";
     private static final String CREATE_SCHEMA = "createSchema";
     private static final String CONNECTIONS = "connections";
-    private static final String BATONS = "batons";
-    private static final String LISTEN = "listen";
-    private static final Set<String> OURS = Set.of(TABLE, CREATE_SCHEMA, CONNECTIONS, BATONS, LISTEN);
+    private static final Set<String> OURS = Set.of(TABLE, CREATE_SCHEMA, CONNECTIONS);
 
     /**
      * Over connections of the user's, which stay the user's to close. Give it a plain {@code DataSource}: one that hands out
@@ -51,12 +49,6 @@ public final class JdbcStores implements StoreProvider {
         }
         if (uri.flag(CREATE_SCHEMA).orElse(false)) {
             store = store.withSchemaCreated();
-        }
-        if (uri.integer(BATONS).isPresent()) {
-            store = store.withBatons(uri.integer(BATONS).get());
-        }
-        if (!uri.flag(LISTEN).orElse(true)) {
-            store = store.withoutListening();
         }
         return uri.integer(CONNECTIONS).isPresent()
                 ? store.withConnections(uri.integer(CONNECTIONS).get())

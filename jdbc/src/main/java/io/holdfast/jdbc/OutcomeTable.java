@@ -120,7 +120,7 @@ final class OutcomeTable {
     boolean settleIn(
             Connection transaction, String key, long token, State state, byte @Nullable [] bytes, Duration remembered)
             throws SQLException {
-        return settle(transaction, Dialect.of(transaction), key, token, state, bytes, remembered);
+        return settle(transaction, Dialect.forRecipes(transaction), key, token, state, bytes, remembered);
     }
 
     private boolean settle(
@@ -208,7 +208,7 @@ final class OutcomeTable {
         for (int tries = 1; ; tries++) {
             try {
                 return Transactions.runAlone(
-                        dataSource, connection -> statements.run(connection, Dialect.of(connection)));
+                        dataSource, connection -> statements.run(connection, Dialect.forRecipes(connection)));
             } catch (SQLException e) {
                 if (SqlFailure.of(e) != SqlFailure.RETRY || tries == TRIES) {
                     throw e;

@@ -14,7 +14,7 @@ public final class RecipeSchema {
     public static void create(DataSource dataSource) throws SQLException {
         try (Connection connection = dataSource.getConnection()) {
             connection.setAutoCommit(true);
-            String server = Dialect.of(connection).resourceSuffix();
+            String server = Dialect.forRecipes(connection).resourceSuffix();
             for (String sql : SqlFile.statements("recipes-" + server + ".sql")) {
                 try (Statement statement = connection.createStatement()) {
                     statement.execute(sql);

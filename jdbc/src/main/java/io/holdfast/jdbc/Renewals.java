@@ -12,15 +12,16 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.Deque;
 import java.util.HashSet;
-import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.function.Function;
-import java.util.stream.Collectors;
 
 /** Renews many leases with few statements, on the connection kept for that. Thread-safe. */
 final class Renewals {
@@ -28,15 +29,13 @@ final class Renewals {
     /*
      * What renews decides. A plain SELECT after the UPDATE, to see who was renewed, did not: the clock was set back between the
      * two (or the SELECT went to a replica), so a lease that had expired for the first was alive for the second, and its holder
-     * counted on a lease that another could take. PostgreSQL returns whom it has renewed. MySQL returns how many: if that is not
-     * all or none, the batch is renewed again in halves. Members are renewed by the one reading of the clock that came with
-     * their rows, which stay locked until the end.
+     * counted on a lease that another could take. PostgreSQL returns whom it has renewed. MySQL and H2 return how many: if that is
+     * not all or none, the batch is renewed again in halves.
      *
-     * No batch waits for a row. One row locked by somebody else, who was stopped at the wrong moment, kept a whole batch and all
-     * behind it waiting until their leases were over. So a batch that meets a locked row fails at once, and is renewed in halves
-     * too, until the row is alone and the others are done. Only then it is waited for, in the server's queue (a crowd on one lock
-     * keeps its row locked nearly all the time: who only tried at once did not get in), and not for long. MySQL, unlike
-     * MariaDB, waits for a second at least: there halves also follow when a batch has used its share of the time.
+     * No batch waits for a row. One row locked by somebody else kept a whole batch and all behind it waiting until their leases
+     * were over. So a batch that meets a locked row fails at once, and is renewed in halves too, until the row is alone and the others
+     * are done. Only then it is waited for, and not for long. MySQL, unlike MariaDB, waits for a second at least: there halves also
+     * follow when a batch has used its share of the time.
      */
 
     /** Per statement: few enough that one slow statement leaves time for the others. */
@@ -48,15 +47,38 @@ final class Renewals {
     private static final Duration SHORTEST_WAIT = Duration.ofMillis(5);
 
     private final Requests requests;
+    private final WaitingTickets waiting;
     private final TimeSource time;
 
-    Renewals(Requests requests, TimeSource time) {
+    Renewals(Requests requests, WaitingTickets waiting, TimeSource time) {
         this.requests = requests;
+        this.waiting = waiting;
         this.time = time;
     }
 
-    /** Leases that go by the same statement with the same values. */
-    private record Sort(boolean alone, Duration ttl) {}
+    /** Which row is kept. */
+    private enum Row {
+        /** That of the lock. */
+        LOCK,
+        /** That of a ticket which is one of several holders. */
+        HELD,
+        /** That of a ticket in the queue. */
+        WAITING;
+
+        static Row of(Ticket ticket) {
+            if (ticket.state() == Ticket.State.WAITING) {
+                return WAITING;
+            }
+            return ticket.demand() instanceof Demand.Exclusive ? LOCK : HELD;
+        }
+
+        String state() {
+            return name().toLowerCase(Locale.ROOT);
+        }
+    }
+
+    /** Tickets that go by the same statement with the same values. */
+    private record Sort(Row row, Duration ttl) {}
 
     /** A ticket, with its owner as it stands in the row. */
     private record Item(Ticket ticket, String owner) {
@@ -82,11 +104,15 @@ final class Renewals {
     /** Who was renewed by a request sent just after {@code baseNanos}; everybody else of its batch is gone. */
     private record Renewed(long baseNanos, Set<String> owners) {}
 
-    private record Member(String owner, long expiresAt, long rowExpiresAt, long now) {}
+    /** Renews one for that ttl, in its turn among requests. Throws if it could not be asked for. */
+    void extend(Ticket ticket, Duration ttl, Deadline deadline) {
+        Batch one = batches(List.of(ticket), any -> ttl).get(0);
+        renew(one, Purpose.REQUEST, LONGEST_WAIT, deadline, deadline).ifPresent(renewed -> report(one, renewed));
+    }
 
     /** Tells each what became of it; those whose row is locked by somebody else are waited for a while. */
-    void renew(List<Ticket> tickets, Function<Ticket, Duration> ttl, Deadline deadline) {
-        Deque<Batch> batches = new ArrayDeque<>(batches(tickets, ttl));
+    void renew(List<Ticket> tickets, Deadline deadline) {
+        Deque<Batch> batches = new ArrayDeque<>(batches(tickets, Ticket::ttl));
         List<Batch> locked = new ArrayList<>();
         while (!batches.isEmpty()) {
             Batch batch = batches.remove();
@@ -95,7 +121,7 @@ final class Renewals {
                     ? deadline
                     : deadline.within(deadline.remaining().dividedBy(2));
             try {
-                renew(batch, Duration.ZERO, share, Deadline.after(time, Duration.ZERO))
+                renew(batch, Purpose.RENEWAL, Duration.ZERO, share, Deadline.after(time, Duration.ZERO))
                         .ifPresentOrElse(renewed -> report(batch, renewed), () -> batches.addAll(batch.halves()));
             } catch (LockException e) {
                 if (deadline.hasPassed() || !mayBeForOneRow(e)) {
@@ -117,8 +143,8 @@ final class Renewals {
             Batch one = locked.get(i);
             Duration wait = patience.remaining().dividedBy(locked.size() - i);
             try {
-                renew(one, wait.compareTo(SHORTEST_WAIT) > 0 ? wait : Duration.ZERO, deadline, patience)
-                        .ifPresent(renewed -> report(one, renewed));
+                Duration limit = wait.compareTo(SHORTEST_WAIT) > 0 ? wait : Duration.ZERO;
+                renew(one, Purpose.RENEWAL, limit, deadline, patience).ifPresent(renewed -> report(one, renewed));
             } catch (LockException e) {
                 report(one, e);
             }
@@ -126,10 +152,11 @@ final class Renewals {
     }
 
     private static List<Batch> batches(List<Ticket> tickets, Function<Ticket, Duration> ttl) {
-        Map<Sort, List<Item>> sorts = new LinkedHashMap<>();
+        // Leases before the queue.
+        Map<Sort, List<Item>> sorts =
+                new TreeMap<>(Comparator.comparing(Sort::row).thenComparing(Sort::ttl));
         for (Ticket ticket : tickets) {
-            boolean alone = ticket.demand() instanceof Demand.Exclusive;
-            sorts.computeIfAbsent(new Sort(alone, ttl.apply(ticket)), sort -> new ArrayList<>())
+            sorts.computeIfAbsent(new Sort(Row.of(ticket), ttl.apply(ticket)), sort -> new ArrayList<>())
                     .add(new Item(ticket, ticket.owner().toString()));
         }
         List<Batch> batches = new ArrayList<>();
@@ -145,11 +172,14 @@ final class Renewals {
         batch.items().forEach(item -> item.ticket().failing(failure));
     }
 
-    private static void report(Batch batch, Renewed renewed) {
+    private void report(Batch batch, Renewed renewed) {
         for (Item item : batch.items()) {
-            if (renewed.owners().contains(item.owner())) {
+            boolean kept = renewed.owners().contains(item.owner());
+            if (kept && batch.sort().row() == Row.WAITING) {
+                item.ticket().waiting(batch.sort().ttl(), renewed.baseNanos());
+            } else if (kept) {
                 item.ticket().extended(batch.sort().ttl(), renewed.baseNanos());
-            } else {
+            } else if (batch.sort().row() != Row.WAITING || waiting.isStillWaiting(item.ticket())) {
                 item.ticket().gone(LossReason.GONE, "its owner no longer has it in the database");
             }
         }
@@ -162,71 +192,56 @@ final class Renewals {
     }
 
     /** Empty if some are renewed and some are not, and it does not show which. */
-    private Optional<Renewed> renew(Batch batch, Duration wait, Deadline deadline, Deadline retryUntil) {
-        Requests.Work<Optional<Renewed>> work = (session, sql) -> {
+    private Optional<Renewed> renew(
+            Batch batch, Purpose purpose, Duration wait, Deadline deadline, Deadline retryUntil) {
+        return requests.run(batch.items().get(0).name(), purpose, deadline, retryUntil, (session, sql) -> {
             long baseNanos = time.nanoTime();
-            Optional<Set<String>> owners = batch.sort().alone()
-                    ? renewAlone(session, sql, batch, wait)
-                    : Optional.of(renewMembers(session, sql, batch, wait));
-            return owners.map(renewed -> new Renewed(baseNanos, renewed));
-        };
-        return requests.run(
-                batch.items().get(0).name(),
-                Purpose.RENEWAL,
-                deadline,
-                retryUntil,
-                batch.sort().alone() ? work : Requests.inTransaction(work));
+            return renew(session, sql, batch, wait).map(owners -> new Renewed(baseNanos, owners));
+        });
     }
 
-    /** Owners are unique, so names and owners need not be paired; names let the server use its index. */
-    private static Optional<Set<String>> renewAlone(Session session, LockSql sql, Batch batch, Duration wait)
+    private static Optional<Set<String>> renew(Session session, LockSql sql, Batch batch, Duration wait)
             throws SQLException {
-        String renew = sql.renew(batch.items().size(), wait);
+        boolean locks = batch.sort().row() == Row.LOCK;
+        String text = text(sql, batch.sort().row(), wait, batch.items().size());
         List<Object> values =
                 new ArrayList<>(List.of(LockSql.micros(batch.sort().ttl())));
-        values.addAll(names(sql, batch.items()));
+        if (locks) {
+            // Owners are unique, so names and owners need not be paired; names let the server use its index.
+            batch.items().forEach(item -> values.add(sql.name(item.name())));
+        } else {
+            values.add(batch.sort().row().state());
+        }
         values.addAll(owners(batch.items()));
         if (sql.dialect() == Dialect.POSTGRESQL) {
-            return Optional.of(
-                    new HashSet<>(session.updateReturning(renew, row -> row.getString(1), values.toArray())));
+            return Optional.of(new HashSet<>(session.updateReturning(text, row -> row.getString(1), values.toArray())));
         }
-        int renewed = session.update(renew, values.toArray());
+        int renewed = session.update(text, values.toArray());
         if (renewed == 0) {
             return Optional.of(Set.of());
         }
         return renewed == batch.items().size() ? Optional.of(new HashSet<>(owners(batch.items()))) : Optional.empty();
     }
 
-    /** Rows and members together, so that a member never outlives its row (see {@link LockedRow}). */
-    private static Set<String> renewMembers(Session session, LockSql sql, Batch batch, Duration wait)
-            throws SQLException {
-        List<Object> keys = new ArrayList<>(names(sql, batch.items()));
-        keys.addAll(owners(batch.items()));
-        List<Member> members = session.query(
-                sql.lockMembers(batch.items().size(), wait),
-                row -> new Member(row.getString(1), row.getLong(2), row.getLong(3), row.getLong(4)),
-                keys.toArray());
-        long now = members.stream().mapToLong(Member::now).max().orElse(0);
-        Set<String> alive = members.stream()
-                .filter(member -> member.expiresAt() > now && member.rowExpiresAt() > now)
-                .map(Member::owner)
-                .collect(Collectors.toSet());
-        List<Item> items = batch.items().stream()
-                .filter(item -> alive.contains(item.owner()))
-                .toList();
-        if (!items.isEmpty()) {
-            List<Object> values =
-                    new ArrayList<>(List.of(now + LockSql.micros(batch.sort().ttl())));
-            values.addAll(names(sql, items));
-            session.update(LockSql.forMany(sql.renewCrowds, items.size()), values.toArray());
-            values.addAll(owners(items));
-            session.update(LockSql.forMany(sql.renewMembers, items.size()), values.toArray());
-        }
-        return alive;
-    }
-
-    private static List<Object> names(LockSql sql, List<Item> items) {
-        return items.stream().map(item -> sql.name(item.name())).toList();
+    /** A waiting ticket gets just its ttl, so that one from before the server's clock was set back counts again. */
+    private static String text(LockSql sql, Row row, Duration wait, int size) {
+        String table = row == Row.LOCK ? "{lock}" : "{ticket}";
+        String until = row == Row.WAITING ? "{now} + ?" : "GREATEST(expires_at, {now} + ?)";
+        String extend = "UPDATE " + table + " SET expires_at = " + until + ", renewals = renewals + 1 WHERE ";
+        String which =
+                (row == Row.LOCK ? "name IN ({some})" : "state = ?") + " AND owner IN ({some}) AND expires_at > {now}";
+        String key = row == Row.LOCK ? "name" : "owner";
+        boolean atOnce = wait.isZero();
+        String whole = switch (sql.dialect()) {
+            case MYSQL -> (atOnce ? Dialect.MARIADB_AT_ONCE : Dialect.MARIADB_SOON) + extend + which;
+            case POSTGRESQL ->
+                extend + key + " = ANY (ARRAY(SELECT " + key + " FROM " + table + " WHERE "
+                        + (atOnce ? "" : Dialect.POSTGRESQL_SOON) + which + " FOR UPDATE "
+                        + (atOnce ? "NOWAIT" : "") + "))" + " RETURNING owner";
+            case H2 -> extend + which;
+        };
+        String seconds = String.format(Locale.ROOT, "%d.%03d", wait.toSeconds(), wait.toMillisPart());
+        return LockSql.forMany(sql.text(whole), size).replace("{wait}", seconds);
     }
 
     private static List<String> owners(List<Item> items) {

@@ -5,11 +5,8 @@ import io.holdfast.StoreUnavailableException;
 import io.holdfast.UnknownOutcomeException;
 import io.holdfast.jdbc.Connections.Purpose;
 import io.holdfast.spi.Deadline;
-import java.sql.Connection;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.Objects;
-import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.LockSupport;
 import org.jspecify.annotations.Nullable;
@@ -20,15 +17,10 @@ import org.jspecify.annotations.Nullable;
  */
 final class Requests {
 
-    /** Work that may run more than once: whenever it fails, the server has undone it. */
+    /** Work that may run more than once: whenever its last change fails, the server has undone that one. */
     @FunctionalInterface
     interface Work<T> {
         T run(Session session, LockSql sql) throws SQLException;
-    }
-
-    @FunctionalInterface
-    private interface Opener {
-        Session open() throws SQLException;
     }
 
     private static final long RETRY_PAUSE_NANOS = Duration.ofMillis(1).toNanos();
@@ -49,57 +41,28 @@ final class Requests {
         return run(lockName, Purpose.REQUEST, deadline, deadline, work);
     }
 
-    /** In one transaction: committed if the work returns, undone if it throws. */
-    <T> T transact(String lockName, Deadline deadline, Work<T> work) {
-        return run(lockName, deadline, inTransaction(work));
-    }
-
-    /** The same as work to run. */
-    static <T> Work<T> inTransaction(Work<T> work) {
-        return (session, sql) -> {
-            session.begin(sql.dialect());
-            T result = work.run(session, sql);
-            session.commit();
-            return result;
-        };
-    }
-
-    /** On the connection of a baton, which is of no use if it breaks. */
-    <T> T runWith(Baton baton, String lockName, Deadline deadline, Work<T> work) {
-        return retrying(
-                lockName,
-                deadline,
-                () -> new Session(baton.connection(), deadline, true, () -> {}),
-                work,
-                baton::isBroken);
-    }
-
     /** @param retryUntil until when what the server rolled back is done again */
     <T> T run(String lockName, Purpose purpose, Deadline deadline, Deadline retryUntil, Work<T> work) {
-        return retrying(lockName, retryUntil, () -> connections.open(purpose, deadline), work, () -> {});
-    }
-
-    private <T> T retrying(String lockName, Deadline retryUntil, Opener opener, Work<T> work, Runnable atFailure) {
         for (int tries = 1; ; tries++) {
             Session.Progress progress = Session.Progress.HARMLESS;
-            try (Session session = opener.open()) {
+            try (Session session = connections.open(purpose, deadline)) {
                 try {
                     return work.run(session, checkedSql(session));
+                } catch (SQLException e) {
+                    if (SqlFailure.of(e) == SqlFailure.READ_ONLY) {
+                        // The server was demoted and kept its connections: a new one may find the primary.
+                        Connections.cutOff(session.connection());
+                    }
+                    throw e;
                 } finally {
                     progress = session.progress();
                 }
             } catch (SQLException e) {
                 if (SqlFailure.of(e) != SqlFailure.RETRY || !pauseBeforeRetry(tries, retryUntil)) {
-                    atFailure.run();
                     throw inOurWords(lockName, e, progress);
                 }
             }
         }
-    }
-
-    /** The statements, once there has been a connection. */
-    Optional<LockSql> knownSql() {
-        return Optional.ofNullable(sql);
     }
 
     /** Which server it is shows on the first connection. */
@@ -107,21 +70,11 @@ final class Requests {
         LockSql known = sql;
         if (known == null) {
             Dialect dialect = Dialect.of(session.connection());
-            known = new LockSql(
-                    dialect, home(dialect, session.connection()), table, new Schema(dialect, table, creation));
+            known = new LockSql(dialect, table, new Schema(dialect, table, creation));
             sql = known;
         }
         known.schema().ensure(session);
         return known;
-    }
-
-    /** Where a table without a schema in its name is, so that locks of the same name in two places have two batons. */
-    private String home(Dialect dialect, Connection connection) throws SQLException {
-        if (!table.schema().isEmpty()) {
-            return "";
-        }
-        String database = dialect == Dialect.POSTGRESQL ? null : connection.getCatalog();
-        return Objects.requireNonNullElse(database == null ? connection.getSchema() : database, "");
     }
 
     /** Short and random, so that those who collided do not collide again. False if there is no time left. */
@@ -137,7 +90,7 @@ final class Requests {
     private LockException inOurWords(String lockName, SQLException e, Session.Progress progress) {
         return switch (SqlFailure.of(e)) {
             case DISCONNECTED -> {
-                connections.distrust();
+                connections.distrust(SqlFailure.isTimeout(e));
                 yield progress == Session.Progress.UNCERTAIN
                         ? new UnknownOutcomeException(lockName, e.getMessage(), e)
                         : new StoreUnavailableException(lockName, e.getMessage(), e);
@@ -146,9 +99,11 @@ final class Requests {
                 new StoreUnavailableException(
                         lockName, "its row stayed locked by others, the last time with: " + e.getMessage(), e);
             case SCHEMA -> new StoreUnavailableException(lockName, schemaTrouble(e.getMessage()), e);
-            case READ_ONLY ->
-                new StoreUnavailableException(
+            case READ_ONLY -> {
+                connections.distrust(false);
+                yield new StoreUnavailableException(
                         lockName, "the server is read-only (" + e.getMessage() + "): connect to the primary", e);
+            }
             case REFUSED -> new StoreUnavailableException(lockName, e.getMessage(), e);
         };
     }

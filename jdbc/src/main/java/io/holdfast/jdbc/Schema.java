@@ -4,6 +4,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
@@ -25,7 +26,7 @@ final class Schema {
     private static final String FILE_TABLE = "holdfast_lock";
 
     /** What the second table's name ends in. */
-    private static final String HOLDER = "_holder";
+    static final String TICKET = "_ticket";
 
     /** What we use, by the end of the table's name. */
     private static final SortedMap<String, List<String>> EXPECTED = new TreeMap<>(Map.of(
@@ -37,15 +38,28 @@ final class Schema {
                     "token",
                     "acquired_at",
                     "expires_at",
+                    "taken",
+                    "total",
                     "renewals",
-                    "line",
-                    "line_until",
                     "origin"),
-            HOLDER,
-            List.of("name", "owner", "permits", "total", "token", "acquired_at", "expires_at", "renewals", "origin")));
+            TICKET,
+            List.of(
+                    "number",
+                    "name",
+                    "owner",
+                    "state",
+                    "kind",
+                    "permits",
+                    "total",
+                    "token",
+                    "since",
+                    "ttl",
+                    "expires_at",
+                    "renewals",
+                    "origin")));
 
     /** What makes a row unique, by the end of the table's name: without it a lock could be taken twice. */
-    private static final Map<String, List<String>> KEYS = Map.of("", List.of("name"), HOLDER, List.of("name", "owner"));
+    private static final Map<String, List<String>> KEYS = Map.of("", List.of("name"), TICKET, List.of("owner"));
 
     private static final String STATE_UNDEFINED_TABLE = "42S02";
     private static final String STATE_UNDEFINED_COLUMN = "42S22";
@@ -140,7 +154,12 @@ final class Schema {
 
     private record Column(String type, String collation, boolean inKey) {
         boolean comparesBytes(Dialect dialect) {
-            return type.equals(dialect.nameColumnType()) && (dialect == Dialect.MYSQL || collation.equals("C"));
+            boolean rightCollation = switch (dialect) {
+                case MYSQL -> true;
+                case POSTGRESQL -> collation.equals("C");
+                case H2 -> collation.isEmpty() || collation.equals("OFF");
+            };
+            return type.equalsIgnoreCase(dialect.nameColumnType()) && rightCollation;
         }
 
         @Override
@@ -153,18 +172,22 @@ final class Schema {
 
     /** The columns of our tables that are there, by what follows our name in theirs. */
     private Map<String, Map<String, Column>> tables(Session session) throws SQLException {
-        String ownSchema = dialect == Dialect.MYSQL ? "DATABASE()" : "ANY (current_schemas(false))";
+        String ownSchema = switch (dialect) {
+            case MYSQL -> "DATABASE()";
+            case POSTGRESQL -> "ANY (current_schemas(false))";
+            case H2 -> "CURRENT_SCHEMA";
+        };
         String sql = "SELECT table_name, column_name, data_type, collation_name, " + inPrimaryKey()
                 + " FROM information_schema.columns AS found WHERE lower(table_name) IN (lower(?), lower(?)) AND table_schema = "
                 + (table.schema().isEmpty() ? ownSchema : "?");
-        List<Object> values = new ArrayList<>(List.of(table.local(), table.local() + HOLDER));
+        List<Object> values = new ArrayList<>(List.of(table.local(), table.local() + TICKET));
         if (!table.schema().isEmpty()) {
             values.add(table.schema());
         }
         Map<String, Map<String, Column>> tables = new TreeMap<>();
         for (Found found : session.query(sql, Schema::read, values.toArray())) {
             tables.computeIfAbsent(
-                            found.table().substring(table.local().length()),
+                            found.table().substring(table.local().length()).toLowerCase(Locale.ROOT),
                             suffix -> new TreeMap<>(String.CASE_INSENSITIVE_ORDER))
                     .put(found.column(), found.is());
         }
@@ -177,8 +200,8 @@ final class Schema {
                 : "EXISTS (SELECT 1 FROM information_schema.table_constraints AS pk"
                         + " JOIN information_schema.key_column_usage AS part"
                         + " USING (constraint_schema, constraint_name, table_schema, table_name)"
-                        + " WHERE pk.constraint_type = 'PRIMARY KEY' AND table_schema = found.table_schema"
-                        + " AND table_name = found.table_name AND part.column_name = found.column_name)";
+                        + " WHERE pk.constraint_type = 'PRIMARY KEY' AND part.table_schema = found.table_schema"
+                        + " AND part.table_name = found.table_name AND part.column_name = found.column_name)";
     }
 
     private static Found read(ResultSet row) throws SQLException {
@@ -190,7 +213,7 @@ final class Schema {
     private static List<String> statements(Dialect dialect, TableName table) {
         return SqlFile.statements("locks-" + dialect.resourceSuffix() + ".sql").stream()
                 .map(statement -> statement
-                        .replace(FILE_TABLE + "_holder_expiry", table.local() + "_holder_expiry")
+                        .replace(FILE_TABLE + "_ticket_", table.local() + "_ticket_")
                         .replace(FILE_TABLE, table.text()))
                 .toList();
     }

@@ -32,21 +32,12 @@ final class Session implements AutoCloseable {
     private final Connection connection;
     private final Deadline deadline;
     private final Runnable giveBack;
-    private final boolean ownSettings;
     private Progress progress = Progress.HARMLESS;
-    private boolean manualCommit;
     private boolean inTransaction;
-    private Optional<String> afterTransaction = Optional.empty();
-    private int isolationBefore = Connection.TRANSACTION_READ_COMMITTED;
-
-    /**
-     * @param ownSettings whether the connection is known to be as we want it; a user's may have any isolation
-     * @param giveBack ends the loan
-     */
-    Session(Connection connection, Deadline deadline, boolean ownSettings, Runnable giveBack) {
+    /** @param giveBack ends the loan */
+    Session(Connection connection, Deadline deadline, Runnable giveBack) {
         this.connection = connection;
         this.deadline = deadline;
-        this.ownSettings = ownSettings;
         this.giveBack = giveBack;
     }
 
@@ -58,38 +49,20 @@ final class Session implements AutoCloseable {
         return connection;
     }
 
-    Deadline deadline() {
-        return deadline;
-    }
-
-    /**
-     * Starts a transaction at READ COMMITTED whatever the connection's default; ends with {@link #commit} or undone, also by the
-     * server if this process stops in the middle.
-     */
-    void begin(Dialect dialect) throws SQLException {
+    /** Starts a transaction, for a server that cannot do it in one statement; ends with {@link #commit} or undone. */
+    void begin() throws SQLException {
         limitTime();
-        if (!ownSettings) {
-            afterTransaction = dialect.afterTransaction();
-            if (dialect.beforeTransaction().isPresent()) {
-                execute(dialect.beforeTransaction().get());
-            }
-            isolationBefore = connection.getTransactionIsolation();
-            if (isolationBefore != Connection.TRANSACTION_READ_COMMITTED) {
-                connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
-            }
-        }
-        manualCommit = true;
         connection.setAutoCommit(false);
         inTransaction = true;
     }
 
-    /** Nothing that can fail follows the commit: its success must not be mistaken for a failure. */
     void commit() throws SQLException {
         limitTime();
         progress = Progress.UNCERTAIN;
         connection.commit();
         progress = Progress.HARMLESS;
         inTransaction = false;
+        connection.setAutoCommit(true);
     }
 
     /** Returns how many rows matched. Every UPDATE of ours changes what it matches, so drivers cannot disagree. */
@@ -123,6 +96,28 @@ final class Session implements AutoCloseable {
     /** For drivers that do not pass it on. */
     private long lastInsertId() throws SQLException {
         return query("SELECT LAST_INSERT_ID()", row -> row.getLong(1)).get(0);
+    }
+
+    /** A change that mints a token, whose text is made by {@link Dialect#returningToken}. Empty if it changed nothing. */
+    Optional<Long> updateReturningToken(Dialect dialect, String sql, Object... values) throws SQLException {
+        return dialect == Dialect.MYSQL
+                ? updateReturningInsertId(sql, values)
+                : updateReturning(sql, row -> row.getLong(1), values).stream().findFirst();
+    }
+
+    /** An INSERT that lets the server number its row. */
+    long insertReturningKey(String sql, String column, Object... values) throws SQLException {
+        long key;
+        try (PreparedStatement statement = connection.prepareStatement(sql, new String[] {column})) {
+            bind(statement, values);
+            beforeChange();
+            statement.executeUpdate();
+            try (ResultSet keys = statement.getGeneratedKeys()) {
+                key = keys.next() ? keys.getLong(1) : lastInsertId();
+            }
+        }
+        afterChange();
+        return key;
     }
 
     /** A change that returns rows, as with RETURNING. */
@@ -160,27 +155,12 @@ final class Session implements AutoCloseable {
         try {
             if (inTransaction) {
                 connection.rollback();
-            }
-            if (manualCommit) {
-                restoreSettings();
+                connection.setAutoCommit(true);
             }
         } catch (SQLException | RuntimeException e) {
             // A broken connection: the server rolls back by itself, the pool throws it away.
         } finally {
             giveBack.run();
-        }
-    }
-
-    private void restoreSettings() throws SQLException {
-        connection.setAutoCommit(true);
-        if (afterTransaction.isPresent()) {
-            // Even if no time is left: whoever gets the connection next must not find it changed.
-            try (Statement statement = connection.createStatement()) {
-                statement.execute(afterTransaction.get());
-            }
-        }
-        if (!ownSettings && isolationBefore != Connection.TRANSACTION_READ_COMMITTED) {
-            connection.setTransactionIsolation(isolationBefore);
         }
     }
 

@@ -1,6 +1,7 @@
 package io.holdfast.jdbc;
 
 import java.io.IOException;
+import java.net.SocketTimeoutException;
 import java.sql.SQLException;
 import java.sql.SQLNonTransientConnectionException;
 import java.sql.SQLRecoverableException;
@@ -21,19 +22,28 @@ enum SqlFailure {
     /** The server answered with any other error, and changed nothing. */
     REFUSED;
 
-    private static final Set<String> RETRY_STATES = Set.of("40001", "40P01", "55P03");
+    private static final Set<String> RETRY_STATES = Set.of("40000", "40001", "40P01", "55P03", "HYT00", "90131");
     private static final int MYSQL_DEADLOCK = 1213;
     private static final int MYSQL_LOCK_WAIT_TIMEOUT = 1205;
     private static final int MYSQL_NOWAIT = 3572;
     private static final int MARIADB_STATEMENT_TIMEOUT = 1969;
-    private static final Set<Integer> MYSQL_RETRY =
-            Set.of(MYSQL_DEADLOCK, MYSQL_LOCK_WAIT_TIMEOUT, MYSQL_NOWAIT, MARIADB_STATEMENT_TIMEOUT, 1020);
+
+    /** Another primary of the group changed the row first. */
+    private static final int MYSQL_CERTIFICATION = 3101;
+
+    private static final Set<Integer> MYSQL_RETRY = Set.of(
+            MYSQL_DEADLOCK,
+            MYSQL_LOCK_WAIT_TIMEOUT,
+            MYSQL_NOWAIT,
+            MARIADB_STATEMENT_TIMEOUT,
+            1020,
+            MYSQL_CERTIFICATION);
 
     /** Shutdown in progress, query interrupted, connection killed. */
     private static final Set<Integer> MYSQL_DISCONNECTED = Set.of(1053, 1317, 1927, 3169);
 
-    /** A transaction stayed idle for longer than it may. */
-    private static final String POSTGRESQL_IDLE = "25P03";
+    /** Connection broken, database closed, database closing. */
+    private static final Set<String> H2_DISCONNECTED = Set.of("90067", "90098", "90121");
 
     private static final Set<String> SCHEMA_STATES = Set.of("42P01", "42703", "42S02", "42S22", "3F000");
     private static final Set<Integer> MYSQL_READ_ONLY = Set.of(1290, 1792, 1836);
@@ -46,7 +56,7 @@ enum SqlFailure {
         }
         if (state.startsWith("08")
                 || state.startsWith("57P")
-                || state.equals(POSTGRESQL_IDLE)
+                || H2_DISCONNECTED.contains(state)
                 || MYSQL_DISCONNECTED.contains(code)
                 || isBroken(e)) {
             return DISCONNECTED;
@@ -55,6 +65,16 @@ enum SqlFailure {
             return READ_ONLY;
         }
         return SCHEMA_STATES.contains(state) ? SCHEMA : REFUSED;
+    }
+
+    /** Whether nothing was heard in time, which says little about other connections. */
+    static boolean isTimeout(SQLException e) {
+        for (Throwable cause = e; cause != null; cause = cause.getCause()) {
+            if (cause instanceof SQLTimeoutException || cause instanceof SocketTimeoutException) {
+                return true;
+            }
+        }
+        return false;
     }
 
     private static boolean isBroken(SQLException e) {

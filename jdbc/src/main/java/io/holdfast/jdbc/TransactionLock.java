@@ -1,6 +1,5 @@
 package io.holdfast.jdbc;
 
-import io.holdfast.Idempotency;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
@@ -78,7 +77,7 @@ public final class TransactionLock {
     /** Waits for the lock as long as the server lets it. */
     public void lock(Connection transaction, String name) throws SQLException {
         Transactions.require(transaction, "a transaction lock");
-        if (Dialect.of(transaction) == Dialect.POSTGRESQL) {
+        if (Dialect.forRecipes(transaction) == Dialect.POSTGRESQL) {
             addOrUpdate(transaction, name);
             return;
         }
@@ -103,7 +102,7 @@ public final class TransactionLock {
      */
     public boolean tryLock(Connection transaction, String name, Duration maxWait) throws SQLException {
         Transactions.require(transaction, "a transaction lock");
-        return Dialect.of(transaction) == Dialect.MYSQL
+        return Dialect.forRecipes(transaction) == Dialect.MYSQL
                 ? tryOnMySql(transaction, name, wholeSeconds(maxWait))
                 : tryOnPostgres(transaction, name, maxWait);
     }
@@ -146,6 +145,8 @@ public final class TransactionLock {
             known.remove(name);
             return false;
         }
+        // For other instances in this transaction, which might queue behind somebody who waits for its row.
+        execute(transaction, "SAVEPOINT " + mark(name));
         return true;
     }
 
@@ -261,7 +262,7 @@ public final class TransactionLock {
 
     /** Either way the row is locked. PostgreSQL does not tell which it was. */
     private Change addOrUpdate(Connection transaction, String name) throws SQLException {
-        Dialect dialect = Dialect.of(transaction);
+        Dialect dialect = Dialect.forRecipes(transaction);
         String sql = dialect == Dialect.MYSQL
                 ? "INSERT INTO " + table + " (name, uses) VALUES (?, 1) ON DUPLICATE KEY UPDATE uses = uses + 1"
                 : "INSERT INTO " + table + " AS mutex (name, uses) VALUES (?, 1)"

@@ -3,7 +3,7 @@ package io.holdfast.jdbc;
 import io.holdfast.Demand;
 import io.holdfast.LockView;
 import io.holdfast.LockView.Holder;
-import io.holdfast.jdbc.LockSql.Kind;
+import io.holdfast.LockView.Waiter;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.LockStore.Page;
 import io.holdfast.spi.support.OriginText;
@@ -18,78 +18,120 @@ import java.util.Map;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
-/** Turns rows into {@link LockView}s. */
+/** Shows locks, their holders, and those who wait for them in order. Thread-safe. */
 final class Views {
 
-    private Views() {}
+    private static final String COLUMNS = """
+            SELECT l.name, l.kind, l.taken, l.owner, l.token, l.acquired_at, l.expires_at, l.origin, clock.micros,
+                t.state, t.kind, t.permits, t.total, t.token, t.since, t.expires_at, t.origin, t.owner
+            FROM (SELECT {now} AS micros) clock JOIN %s l ON 1 = 1
+            LEFT JOIN {ticket} t ON t.name = l.name AND t.state IN ('held', 'waiting') AND t.expires_at > clock.micros
+            """;
+
+    private static final String ONE = COLUMNS.formatted("{lock}") + "WHERE l.name = ? ORDER BY t.number";
+
+    private static final String PAGE = COLUMNS.formatted("""
+            (SELECT name, kind, taken, owner, token, acquired_at, expires_at, origin FROM {lock} k
+            WHERE name >= ? AND LEFT(name, {length}) = ? AND name > ? AND ((taken > 0 AND expires_at > {now}) OR EXISTS (
+                SELECT 1 FROM {ticket} q WHERE q.name = k.name AND q.state = 'waiting' AND q.expires_at > {now}))
+            ORDER BY name LIMIT ?)""") + "ORDER BY l.name, t.number";
+
+    private final Requests requests;
+
+    Views(Requests requests) {
+        this.requests = requests;
+    }
 
     /** One lock, or the free one of that name. */
-    static LockView one(String name, Requests requests, Deadline deadline, Requests.Work<List<Line>> work) {
-        return held(byName(requests.run(name, deadline, work))).stream()
-                .findFirst()
-                .orElseGet(() -> LockView.free(name));
+    LockView one(String name, Deadline deadline) {
+        List<Row> rows = requests.run(
+                name,
+                deadline,
+                (session, sql) -> session.query(sql.text(ONE), row -> Row.read(sql, row), sql.name(name)));
+        return inUse(rows).stream().findFirst().orElseGet(() -> LockView.free(name));
     }
 
     /** A part of a listing; full if it has so many locks, of which some may be free by now. */
-    static Page page(String prefix, int limit, Requests requests, Deadline deadline, Requests.Work<List<Line>> work) {
-        Map<String, List<Holder>> locks = byName(requests.run(prefix + "*", deadline, work));
-        Optional<String> last = locks.size() < limit
+    Page page(String prefix, Optional<String> after, int limit, Deadline deadline) {
+        List<Row> rows = requests.run(
+                prefix + "*",
+                deadline,
+                (session, sql) -> session.query(
+                        sql.text(PAGE),
+                        row -> Row.read(sql, row),
+                        sql.name(prefix),
+                        sql.name(prefix),
+                        sql.name(prefix),
+                        sql.name(after.orElse("")),
+                        limit));
+        long locks = rows.stream().map(Row::name).distinct().count();
+        Optional<String> last = locks < limit
                 ? Optional.empty()
-                : locks.keySet().stream().reduce((before, name) -> name);
-        return new Page(held(locks), last);
+                : Optional.of(rows.get(rows.size() - 1).name());
+        return new Page(inUse(rows), last);
     }
 
-    private static Map<String, List<Holder>> byName(List<Line> lines) {
-        Map<String, List<Holder>> locks = new LinkedHashMap<>();
-        for (Line line : lines) {
-            List<Holder> holders = locks.computeIfAbsent(line.name(), name -> new ArrayList<>());
-            if (line.holder() != null) {
-                holders.add(line.holder());
-            }
+    private static List<LockView> inUse(List<Row> rows) {
+        Map<String, LockView> locks = new LinkedHashMap<>();
+        for (Row row : rows) {
+            locks.merge(row.name(), new LockView(row.name(), row.holders(), row.waiters()), Views::together);
         }
-        return locks;
-    }
-
-    private static List<LockView> held(Map<String, List<Holder>> locks) {
-        return locks.entrySet().stream()
-                .filter(lock -> !lock.getValue().isEmpty())
-                .map(lock -> new LockView(lock.getKey(), lock.getValue(), List.of()))
+        return locks.values().stream()
+                .filter(lock -> lock.isHeld() || !lock.waiters().isEmpty())
                 .toList();
     }
 
-    /** One row: a lock and one of its holders. */
-    record Line(String name, @Nullable Holder holder) {
+    private static LockView together(LockView one, LockView next) {
+        List<Holder> holders = new ArrayList<>(one.holders());
+        next.holders().stream().filter(holder -> !holders.contains(holder)).forEach(holders::add);
+        List<Waiter> waiters = new ArrayList<>(one.waiters());
+        waiters.addAll(next.waiters());
+        return new LockView(one.name(), holders, waiters);
+    }
 
-        static Line read(LockSql sql, ResultSet row) throws SQLException {
-            long now = row.getLong(15);
-            String name = sql.readName(row, 1);
-            Kind kind = Kind.parse(row.getString(2));
-            if (kind == Kind.EXCLUSIVE) {
-                Holder holder = holder(row, Demand.exclusive(), 4, now);
+    /** A lock, with its exclusive holder if it has one, and one of its tickets if it has any. */
+    private record Row(String name, List<Holder> holders, List<Waiter> waiters) {
+
+        static Row read(LockSql sql, ResultSet row) throws SQLException {
+            String name = sql.dialect().readName(row, 1);
+            long now = row.getLong(9);
+            List<Holder> holders = new ArrayList<>();
+            if (Kind.parse(row.getString(2)) == Kind.EXCLUSIVE && row.getInt(3) > 0 && row.getLong(7) > now) {
+                Holder holder = holder(Demand.exclusive(), row, 5, now);
                 // Released, but kept taken for a while: by nobody.
-                boolean lingers = row.getString(3) == null;
-                return new Line(name, lingers ? withoutOrigin(holder) : holder);
+                holders.add(row.getString(4) == null ? holder.lingering() : holder);
             }
-            if (row.getString(8) == null) {
-                return new Line(name, null);
+            String state = row.getString(10);
+            if (state == null) {
+                return new Row(name, holders, List.of());
             }
-            Demand demand = kind == Kind.SHARED ? Demand.shared() : Demand.permits(row.getInt(9), row.getInt(10));
-            return new Line(name, holder(row, demand, 11, now));
-        }
-
-        private static Holder withoutOrigin(Holder holder) {
-            return new Holder(Optional.empty(), holder.demand(), holder.token(), holder.since(), holder.timeLeft())
-                    .lingering();
+            Demand demand = Kind.parse(row.getString(11)).demand(row.getInt(12), row.getInt(13));
+            if (state.equals("waiting")) {
+                return new Row(
+                        name, holders, List.of(new Waiter(origin(row.getString(17)), demand, since(row.getLong(15)))));
+            }
+            Holder member = holder(demand, row, 14, now);
+            boolean lingers = row.getString(18).startsWith("after-");
+            holders.add(lingers ? member.lingering() : member);
+            return new Row(name, holders, List.of());
         }
 
         /** From token, since, until and origin, which stand in this order. */
-        private static Holder holder(ResultSet row, Demand demand, int column, long now) throws SQLException {
+        private static Holder holder(Demand demand, ResultSet row, int column, long now) throws SQLException {
             return new Holder(
-                    Optional.ofNullable(row.getString(column + 3)).flatMap(OriginText::read),
+                    origin(row.getString(column + 3)),
                     demand,
                     Optional.of(row.getLong(column)),
-                    Optional.of(Instant.EPOCH.plus(row.getLong(column + 1), ChronoUnit.MICROS)),
+                    since(row.getLong(column + 1)),
                     Optional.of(LockSql.ofMicros(row.getLong(column + 2) - now)));
+        }
+
+        private static Optional<LockView.Origin> origin(@Nullable String text) {
+            return Optional.ofNullable(text).flatMap(OriginText::read);
+        }
+
+        private static Optional<Instant> since(long micros) {
+            return Optional.of(Instant.EPOCH.plus(micros, ChronoUnit.MICROS));
         }
     }
 }

@@ -106,7 +106,7 @@ class ClockStepTest {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "H2")
     @DisplayName("P1 during a renewal lets nobody believe in a lease that others may take")
     void letsNobodyBelieveInALeaseThatOthersMayTake(Database database) throws Exception {
         if (database.dialect() == Dialect.POSTGRESQL) {
@@ -149,10 +149,10 @@ class ClockStepTest {
             OpenStore client, Database database, String name, Demand demand, Duration overAfter) {
         HeldTicket held =
                 client.take(Database.unique(name), demand, RENEWED_FOR).orElseThrow();
-        for (String table : List.of("holdfast_lock", "holdfast_lock_holder")) {
+        for (String table : List.of("holdfast_lock", "holdfast_lock_ticket")) {
             database.execute("UPDATE " + table + " SET expires_at = "
                     + database.dialect().now() + " + " + LockSql.micros(overAfter) + " WHERE name = '"
-                    + held.ticket.name() + "'");
+                    + held.ticket.name() + "' AND owner IS NOT NULL");
         }
         return held;
     }

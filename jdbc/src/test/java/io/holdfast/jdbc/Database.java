@@ -10,6 +10,7 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.Statement;
 import java.util.UUID;
+import org.h2.tools.Server;
 
 /** A server and the driver it is reached with. Servers are started once for all tests and die with the JVM. */
 enum Database {
@@ -60,7 +61,37 @@ enum Database {
         int port() {
             return Postgres.SERVER.port();
         }
+    },
+    /** In this JVM; through a port by its server mode. */
+    H2 {
+        @Override
+        String url() {
+            return "jdbc:h2:mem:holdfast;DB_CLOSE_DELAY=-1";
+        }
+
+        @Override
+        String url(int port) {
+            return "jdbc:h2:tcp://127.0.0.1:" + port + "/mem:holdfast;DB_CLOSE_DELAY=-1";
+        }
+
+        @Override
+        int port() {
+            return H2Server.SERVER.getPort();
+        }
     };
+
+    private static final class H2Server {
+        static final Server SERVER = start();
+
+        private static Server start() {
+            try {
+                return Server.createTcpServer("-tcpPort", "0", "-tcpDaemon", "-ifNotExists")
+                        .start();
+            } catch (SQLException e) {
+                throw new IllegalStateException(e);
+            }
+        }
+    }
 
     private static final class MariaDb {
         static final MariaDbServer SERVER = MariaDbServer.start();
@@ -79,12 +110,20 @@ enum Database {
     abstract int port();
 
     Dialect dialect() {
-        return this == POSTGRESQL ? Dialect.POSTGRESQL : Dialect.MYSQL;
+        return switch (this) {
+            case MARIADB, MARIADB_WITH_MYSQL_DRIVER -> Dialect.MYSQL;
+            case POSTGRESQL -> Dialect.POSTGRESQL;
+            case H2 -> Dialect.H2;
+        };
     }
 
     /** A store's URL, with the tables made when needed. */
     String storeUrl() {
-        return url() + "&createSchema=true";
+        return withParameter(url(), "createSchema=true");
+    }
+
+    static String withParameter(String url, String parameter) {
+        return url + (url.contains("?") ? "&" : "?") + parameter;
     }
 
     Connection connect() throws SQLException {

@@ -6,6 +6,7 @@ import io.holdfast.tck.LockStoreContract;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.TestInstance;
 
@@ -37,6 +38,16 @@ abstract class DatabaseConformance extends LockStoreContract {
     @Override
     public Optional<Faults> faults() {
         return database.faults();
+    }
+
+    @Override
+    public boolean pushesGrants() {
+        return database.pushesGrants();
+    }
+
+    @Override
+    public OptionalLong requestsReceived() {
+        return database.requestsReceived();
     }
 
     @Override

@@ -13,7 +13,7 @@ class JdbcStoresTest {
     @Test
     void goesToTheDriverWithoutOurParameters() {
         assertThat(JdbcStores.driverUrl(
-                        "jdbc:postgresql://h/db?user=u&table=t&createSchema=true&ssl=true&connections=2&listen=false"))
+                        "jdbc:postgresql://h/db?user=u&table=t&createSchema=true&ssl=true&connections=2"))
                 .isEqualTo("jdbc:postgresql://h/db?user=u&ssl=true");
         assertThat(JdbcStores.driverUrl("jdbc:mariadb://h/db?table=t")).isEqualTo("jdbc:mariadb://h/db");
         assertThat(JdbcStores.driverUrl("jdbc:mariadb://h/db")).isEqualTo("jdbc:mariadb://h/db");

@@ -38,6 +38,11 @@ class MySqlDriverCoreTest extends CoreStoreContract {
     }
 
     @Override
+    public boolean pushesGrants() {
+        return database.pushesGrants();
+    }
+
+    @Override
     public Optional<List<String>> leftovers(String name) {
         return database.leftovers(name);
     }

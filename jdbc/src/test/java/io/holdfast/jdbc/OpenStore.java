@@ -20,7 +20,7 @@ import java.util.concurrent.Executor;
 /** A store as one client sees it, without the engine in front. */
 final class OpenStore implements AutoCloseable {
 
-    final RowStore store;
+    final SqlLockStore store;
     private final OwnerId.Source owners = new OwnerId.Source();
 
     OpenStore(String url) {
@@ -33,7 +33,7 @@ final class OpenStore implements AutoCloseable {
 
     OpenStore(StoreFactory factory, TimeSource time, Executor background) {
         StoreContext context = new StoreContext(owners.client(), "test", time, (nanos, task) -> () -> {}, background);
-        store = (RowStore) factory.open(context);
+        store = (SqlLockStore) factory.open(context);
     }
 
     static Deadline soon() {
@@ -68,6 +68,13 @@ final class OpenStore implements AutoCloseable {
 
     HeldTicket hold(String name) {
         return take(name).orElseThrow();
+    }
+
+    /** Takes its place in the queue. Its lock is looked at when this client changes it. */
+    HeldTicket enqueue(String name, Demand demand, Duration ttl) {
+        HeldTicket asked = ticket(name, demand, ttl);
+        store.request(asked.ticket, LockStore.Mode.QUEUE, soon());
+        return asked;
     }
 
     Told renew(HeldTicket held, Duration ttl) {

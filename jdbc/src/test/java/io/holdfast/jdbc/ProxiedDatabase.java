@@ -16,6 +16,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.OptionalLong;
 
 /** A database as the kit sees it, through a proxy that can fail. */
 final class ProxiedDatabase implements StoreUnderTest, AutoCloseable {
@@ -35,7 +36,9 @@ final class ProxiedDatabase implements StoreUnderTest, AutoCloseable {
 
     @Override
     public StoreFactory store() {
-        return new JdbcStores().store(StoreUri.parse(database.url(proxy.port()) + "&createSchema=true&connections=3"));
+        return new JdbcStores()
+                .store(StoreUri.parse(
+                        Database.withParameter(database.url(proxy.port()), "createSchema=true&connections=3")));
     }
 
     /** A database may take long to write to its disk, and an answer that takes a ttl is none. */
@@ -65,13 +68,28 @@ final class ProxiedDatabase implements StoreUnderTest, AutoCloseable {
     }
 
     @Override
+    public boolean pushesGrants() {
+        return false;
+    }
+
+    @Override
+    public OptionalLong requestsReceived() {
+        return database.dialect() == Dialect.MYSQL
+                ? OptionalLong.of(
+                        database.number(
+                                "SELECT VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS WHERE VARIABLE_NAME = 'Questions'"))
+                : OptionalLong.empty();
+    }
+
+    @Override
     public Optional<List<String>> leftovers(String name) {
         List<String> found = new ArrayList<>();
         try (Connection connection = database.connect()) {
-            read(connection, "SELECT owner FROM holdfast_lock_holder WHERE name = ?", name, found);
+            read(connection, "SELECT owner FROM holdfast_lock_ticket WHERE name = ?", name, found);
             // The row is the counter, with the last owner in it; it is held only until its time.
-            String held = "SELECT owner FROM holdfast_lock WHERE owner IS NOT NULL AND name = ? AND expires_at > "
-                    + database.dialect().now();
+            String held =
+                    "SELECT owner FROM holdfast_lock WHERE owner IS NOT NULL AND name = ? AND taken > 0 AND expires_at > "
+                            + database.dialect().now();
             read(connection, held, name, found);
         } catch (SQLException e) {
             throw new IllegalStateException(e);

@@ -9,10 +9,9 @@ final class RecipeWaits {
 
     private RecipeWaits() {}
 
-    /** Not counting those who wait for a baton: no recipe does. */
     static void untilBlocked(Database database) {
         String query = database.dialect() == Dialect.POSTGRESQL
-                ? "SELECT COUNT(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND wait_event <> 'advisory'"
+                ? "SELECT COUNT(*) FROM pg_stat_activity WHERE wait_event_type = 'Lock'"
                 : "SELECT COUNT(*) FROM information_schema.innodb_trx WHERE trx_state = 'LOCK WAIT'";
         await().atMost(Duration.ofSeconds(20)).until(() -> database.number(query) > 0);
     }

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.holdfast.StoreUnavailableException;
 import java.util.ArrayList;
+import java.util.EnumSet;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.ExecutorService;
@@ -25,7 +26,7 @@ class SchemaTest {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "H2")
     void areAskedForWithTheirDdlWhenMissing(Database database) {
         String table = newTable();
         try (OpenStore client = new OpenStore(database.url() + "&table=" + table)) {
@@ -38,7 +39,7 @@ class SchemaTest {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "H2")
     void areFoundOnceTheyAreThere(Database database) {
         String table = newTable();
         try (OpenStore early = new OpenStore(database.url() + "&table=" + table);
@@ -53,23 +54,23 @@ class SchemaTest {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "H2")
     void areRefusedIfAColumnIsMissing(Database database) {
         String table = newTable();
         try (OpenStore creating = new OpenStore(database.storeUrl() + "&table=" + table)) {
             creating.hold("x");
         }
-        database.execute("ALTER TABLE " + table + " DROP COLUMN line");
+        database.execute("ALTER TABLE " + table + " DROP COLUMN taken");
 
         try (OpenStore client = new OpenStore(database.storeUrl() + "&table=" + table)) {
             assertThatThrownBy(() -> client.take("y"))
                     .isInstanceOf(StoreUnavailableException.class)
-                    .hasMessageContaining("no column 'line'");
+                    .hasMessageContaining("no column 'taken'");
         }
     }
 
     @ParameterizedTest
-    @EnumSource
+    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "H2")
     void areRefusedIfTheyDoNotTellNamesApart(Database database) {
         String table = newTable();
         try (OpenStore creating = new OpenStore(database.storeUrl() + "&table=" + table)) {
@@ -88,16 +89,16 @@ class SchemaTest {
     }
 
     @ParameterizedTest
-    @CsvSource({"'', (name)", "_holder, '(name, owner)'"})
+    @CsvSource({"'', (name)", "_ticket, '(owner)'"})
     void areRefusedIfARowCanBeThereTwice(String suffix, String key) {
-        for (Database database : Database.values()) {
+        for (Database database : EnumSet.complementOf(EnumSet.of(Database.H2))) {
             String table = newTable();
             try (OpenStore creating = new OpenStore(database.storeUrl() + "&table=" + table)) {
                 creating.hold("x");
             }
             database.execute("ALTER TABLE " + table + suffix + " DROP "
                     + (database.dialect() == Dialect.MYSQL
-                            ? "PRIMARY KEY, ADD PRIMARY KEY (name, owner, token)"
+                            ? "PRIMARY KEY, ADD PRIMARY KEY (owner, token)"
                             : "CONSTRAINT " + table + suffix + "_pkey"));
 
             try (OpenStore client = new OpenStore(database.storeUrl() + "&table=" + table)) {
@@ -111,7 +112,7 @@ class SchemaTest {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "H2")
     void areSeenByAUserWhoMayOnlyChangeTheirRows(Database database) {
         String table = newTable();
         try (OpenStore creating = new OpenStore(database.storeUrl() + "&table=" + table)) {
@@ -120,7 +121,7 @@ class SchemaTest {
         String user = "user_" + table;
         String account = database.dialect() == Dialect.MYSQL ? user + "@'%'" : user;
         database.execute("CREATE USER " + account);
-        for (String each : List.of(table, table + "_holder")) {
+        for (String each : List.of(table, table + "_ticket")) {
             database.execute("GRANT SELECT, INSERT, UPDATE, DELETE ON " + each + " TO " + account);
         }
 
@@ -132,7 +133,7 @@ class SchemaTest {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "H2")
     void canBeCreatedByManyAtOnceAndInAnotherSchema(Database database) throws Exception {
         String schema = newTable();
         database.execute("CREATE SCHEMA " + schema);

@@ -17,7 +17,9 @@ import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.Statement;
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.AfterAll;
@@ -64,6 +66,16 @@ class ServerFaultsTest {
         }
 
         @Override
+        String demotedUrl() {
+            return plainUserUrl();
+        }
+
+        @Override
+        String sessionsOfDemoted() {
+            return "SELECT id FROM information_schema.processlist WHERE user = 'app'";
+        }
+
+        @Override
         String[] lockTable() {
             return new String[] {"LOCK TABLES holdfast_lock WRITE"};
         }
@@ -99,6 +111,16 @@ class ServerFaultsTest {
         }
 
         @Override
+        String demotedUrl() {
+            return url(server) + "&ApplicationName=demoted";
+        }
+
+        @Override
+        String sessionsOfDemoted() {
+            return "SELECT pid FROM pg_stat_activity WHERE application_name = 'demoted'";
+        }
+
+        @Override
         String[] lockTable() {
             return new String[] {"BEGIN", "LOCK TABLE holdfast_lock IN ACCESS EXCLUSIVE MODE"};
         }
@@ -121,6 +143,11 @@ class ServerFaultsTest {
         abstract void readOnly(boolean on);
 
         abstract String plainUserUrl();
+
+        /** For a client whose sessions can be told from others. */
+        abstract String demotedUrl();
+
+        abstract String sessionsOfDemoted();
 
         abstract String[] lockTable();
 
@@ -281,6 +308,43 @@ class ServerFaultsTest {
             try (Holdfast client = client(plainUserUrl())) {
                 assertThat(eventually(client, "writable")).isPresent();
             }
+        }
+
+        /** It may have been demoted and have kept its connections: a new one may lead to the primary. */
+        @Test
+        void noConnectionToAReadOnlyServerIsKept() throws Exception {
+            try (Holdfast first = client()) {
+                first.lock("demoted").acquire().release();
+            }
+            readOnly(false);
+            try (Holdfast client = client(demotedUrl());
+                    Connection admin = DriverManager.getConnection(url(server))) {
+                client.lock("demoted").acquire().release();
+                Set<Long> before = sessions(admin);
+                readOnly(true);
+
+                await().atMost(SOON)
+                        .untilAsserted(() -> assertThatThrownBy(
+                                        () -> client.lock("demoted").tryAcquire())
+                                .hasMessageContaining("read-only"));
+
+                await().atMost(SOON)
+                        .untilAsserted(() -> assertThat(sessions(admin)).doesNotContainAnyElementsOf(before));
+            } finally {
+                readOnly(false);
+            }
+        }
+
+        /** Those of the client whose server is demoted. */
+        private Set<Long> sessions(Connection admin) throws java.sql.SQLException {
+            Set<Long> ids = new HashSet<>();
+            try (var statement = admin.createStatement();
+                    var rows = statement.executeQuery(sessionsOfDemoted())) {
+                while (rows.next()) {
+                    ids.add(rows.getLong(1));
+                }
+            }
+            return ids;
         }
 
         @Test

@@ -31,14 +31,11 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
-/** A process is stopped (SIGSTOP) with several requests under way, each after another statement. All is judged before it goes on. */
+/** A process is stopped (SIGSTOP) with requests of every kind under way, each after another statement. All is judged before it goes on. */
 @DisplayName("A client stopped inside a request")
 class StoppedClientTest extends RecipeTest {
 
     private static final Duration TTL = Duration.ofSeconds(2);
-
-    /** After which statements each request stops. None has many more, whatever they are. */
-    private static final int MOST_STATEMENTS = 6;
 
     private final Queue<String> said = new ConcurrentLinkedQueue<>();
     private final Queue<String> lost = new ConcurrentLinkedQueue<>();
@@ -60,17 +57,17 @@ class StoppedClientTest extends RecipeTest {
     @EnumSource(names = {"MARIADB", "POSTGRESQL"})
     @DisplayName("P4 keeps others out no longer than its ttl, if its connections are the user's too")
     void keepsOthersOutNoLongerThanItsTtlThroughADataSource(Database database) throws Exception {
-        assertPassedOn(database, Through.DATA_SOURCE, List.of(Wish.SHARE, Wish.LEAVE));
+        assertPassedOn(database, Through.DATA_SOURCE, List.of(Wish.SHARE, Wish.WAIT_ALONE));
     }
 
     private void assertPassedOn(Database database, Through through, List<Wish> wishes) throws Exception {
         LockOptions options = LockOptions.defaults().withTtl(TTL);
-        try (Holdfast healthy = Holdfast.connect(database.storeUrl() + "&connections=40")) {
+        try (Holdfast healthy = Holdfast.connect(database.storeUrl() + "&connections=20")) {
             Map<Stop, Optional<Lease>> stops = new LinkedHashMap<>();
             for (Wish wish : wishes) {
-                for (int statements = 1; statements <= MOST_STATEMENTS; statements++) {
+                for (int statements = 1; statements <= wish.mostStatements; statements++) {
                     Stop stop = new Stop(wish, statements, Database.unique("stop"));
-                    boolean waits = wish == Wish.WAIT || wish == Wish.WAIT_ALONE;
+                    boolean waits = wish.waits();
                     // Its row is there, so that a request is what it mostly is.
                     Lease before = healthy.readWriteLock(stop.name(), options)
                             .writeLock()
@@ -108,7 +105,7 @@ class StoppedClientTest extends RecipeTest {
             List<Lease> leases = new ArrayList<>();
             List<Lease> beside = new ArrayList<>();
             List<Stop> stops = new ArrayList<>();
-            for (int statements = 1; statements <= MOST_STATEMENTS; statements++) {
+            for (int statements = 1; statements <= Wish.SHARE.mostStatements; statements++) {
                 Stop stop = new Stop(Wish.SHARE, statements, Database.unique("beside"));
                 stops.add(stop);
                 // The row of this one is locked for a while, which must not matter to the others.

@@ -1,6 +1,6 @@
 package io.holdfast.jdbc;
 
-import io.holdfast.Acquirable;
+import io.holdfast.DistributedReadWriteLock;
 import io.holdfast.Holdfast;
 import io.holdfast.Lease;
 import io.holdfast.LockOptions;
@@ -8,37 +8,60 @@ import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import javax.sql.DataSource;
 
 /**
- * A process of its own that sends requests and goes no further than the n-th statement of each: there it waits to be stopped.
- * It says of each request how it went.
+ * A process of its own with a client per request, each of which goes no further than the n-th statement after its request began:
+ * there it waits to be stopped. It says of each request how it went.
  */
 final class StoppingProcess {
 
-    /** What it asks for. */
+    /** What is asked for, and after how many statements it may be stopped: as many as it has, or a few where one waits. */
     enum Wish {
-        /** To share a lock. */
-        SHARE,
-        /** To get one of two permits. */
-        PERMIT,
-        /** To share a lock that somebody else has: it waits. */
-        WAIT,
-        /** To have a lock for itself that somebody else has: it waits. */
-        WAIT_ALONE,
-        /** To share no longer. */
-        LEAVE;
+        TAKE(2),
+        RELEASE(1),
+        SHARE(4),
+        PERMIT(4),
+        LEAVE(2),
+        EXTEND(1),
+        DOWNGRADE(3),
+        /** To share a lock that somebody else has. */
+        WAIT(5),
+        /** To have a lock alone that somebody else has. */
+        WAIT_ALONE(5);
 
-        Acquirable<Lease> of(Holdfast client, String name, Duration ttl) {
+        final int mostStatements;
+
+        Wish(int mostStatements) {
+            this.mostStatements = mostStatements;
+        }
+
+        boolean waits() {
+            return this == WAIT || this == WAIT_ALONE;
+        }
+
+        private void run(Holdfast client, String name, Duration ttl, Runnable begins) throws Exception {
             LockOptions options = LockOptions.defaults().withTtl(ttl);
-            return switch (this) {
-                case PERMIT -> client.semaphore(name, 2, options).permits(1);
-                case WAIT_ALONE -> client.readWriteLock(name, options).writeLock();
-                default -> client.readWriteLock(name, options).readLock();
+            DistributedReadWriteLock lock = client.readWriteLock(name, options);
+            Optional<Lease> before = switch (this) {
+                case RELEASE, DOWNGRADE -> Optional.of(lock.writeLock().acquire());
+                case LEAVE, EXTEND -> Optional.of(lock.readLock().acquire());
+                default -> Optional.empty();
             };
+            begins.run();
+            switch (this) {
+                case RELEASE, LEAVE -> before.orElseThrow().release();
+                case DOWNGRADE -> lock.downgrade(before.orElseThrow());
+                case EXTEND -> before.orElseThrow().extend(ttl);
+                case PERMIT -> client.semaphore(name, 2, options).permits(1).acquire();
+                case TAKE, WAIT_ALONE -> lock.writeLock().acquire();
+                case SHARE, WAIT -> lock.readLock().acquire();
+            }
         }
     }
 
@@ -62,88 +85,94 @@ final class StoppingProcess {
     /** What it prints before the name of a lock whose request had fewer statements. */
     static final String OVER = "over ";
 
-    private static final ThreadLocal<Stop> STOPS = new ThreadLocal<>();
-    private static final ThreadLocal<Integer> STATEMENTS = ThreadLocal.withInitial(() -> 0);
-
     private StoppingProcess() {}
 
     /** Whose connections it uses. */
     enum Through {
         OWN_POOL {
             @Override
-            Holdfast connect(String url, int connections) throws SQLException {
-                WatchedConnections.ofDriver(url, COUNTING);
-                return Holdfast.connect(url + "&connections=" + connections);
+            Holdfast connect(String url, Counting counting) throws SQLException {
+                // So that the driver knows whose connection it opens.
+                String own = url + "&stop=" + counting.stop.name();
+                WatchedConnections.ofDriver(own, url, counting);
+                return Holdfast.connect(own + "&connections=1");
             }
         },
         DATA_SOURCE {
             @Override
-            Holdfast connect(String url, int connections) {
-                DataSource source = WatchedConnections.of(() -> DriverManager.getConnection(url), COUNTING);
+            Holdfast connect(String url, Counting counting) {
+                DataSource source = WatchedConnections.of(() -> DriverManager.getConnection(url), counting);
                 return Holdfast.builder()
-                        .store(JdbcStores.using(source).withConnections(connections))
+                        .store(JdbcStores.using(source).withConnections(1))
                         .connect();
             }
         };
 
-        abstract Holdfast connect(String url, int connections) throws SQLException;
+        abstract Holdfast connect(String url, Counting counting) throws SQLException;
     }
 
-    private static final WatchedConnections.Watcher COUNTING = new WatchedConnections.Watcher() {
+    /** Counts the statements of one client, on whatever thread, once its request has begun. */
+    private static final class Counting implements WatchedConnections.Watcher {
+
+        private final Stop stop;
+        private final AtomicInteger statements = new AtomicInteger();
+        private final AtomicBoolean said = new AtomicBoolean();
+        private volatile boolean begun;
+
+        Counting(Stop stop) {
+            this.stop = stop;
+        }
+
+        /** Once: a request that is over may be followed by renewals. */
+        void say(String what) {
+            if (said.compareAndSet(false, true)) {
+                System.out.println(what + stop.name());
+            }
+        }
+
+        @Override
+        public void before(Connection connection) {
+            if (begun && statements.get() >= stop.statements()) {
+                await();
+            }
+        }
+
         @Override
         public void after(Connection connection) {
-            count();
+            if (!begun) {
+                return;
+            }
+            int done = statements.incrementAndGet();
+            if (done == stop.statements()) {
+                say(REACHED);
+            }
+            if (done >= stop.statements()) {
+                await();
+            }
         }
-    };
+    }
 
     /** Arguments: how to connect, the database's URL, the ttl, stops. */
     public static void main(String[] args) throws Exception {
         Duration ttl = Duration.parse(args[2]);
-        List<Stop> stops =
-                List.of(args).subList(3, args.length).stream().map(Stop::parse).toList();
-        // Each that stops keeps a connection.
-        try (Holdfast client = Through.valueOf(args[0]).connect(args[1], stops.size() + 4)) {
-            List<Thread> threads = new ArrayList<>();
-            for (Stop stop : stops) {
-                Thread thread = new Thread(() -> request(client, stop, ttl));
-                thread.start();
-                threads.add(thread);
-            }
-            for (Thread thread : threads) {
-                thread.join();
-            }
+        for (String text : List.of(args).subList(3, args.length)) {
+            Counting counting = new Counting(Stop.parse(text));
+            Holdfast client = Through.valueOf(args[0]).connect(args[1], counting);
+            client.ping(ttl.multipliedBy(10));
+            new Thread(() -> request(client, counting, ttl)).start();
         }
     }
 
-    private static void request(Holdfast client, Stop stop, Duration ttl) {
-        Acquirable<Lease> lock = stop.wish().of(client, stop.name(), ttl);
+    private static void request(Holdfast client, Counting counting, Duration ttl) {
+        Stop stop = counting.stop;
         try {
-            if (stop.wish() == Wish.LEAVE) {
-                Lease lease = lock.acquire();
-                STOPS.set(stop);
-                lease.release();
-            } else {
-                STOPS.set(stop);
-                lock.acquire();
-            }
+            stop.wish().run(client, stop.name(), ttl, () -> counting.begun = true);
         } catch (Exception e) {
             throw new IllegalStateException(e);
         } finally {
-            System.out.println(OVER + stop.name());
+            counting.say(OVER);
         }
         await();
-    }
-
-    private static void count() {
-        Stop stop = STOPS.get();
-        if (stop == null) {
-            return;
-        }
-        STATEMENTS.set(STATEMENTS.get() + 1);
-        if (STATEMENTS.get() == stop.statements()) {
-            System.out.println(REACHED + stop.name());
-            await();
-        }
     }
 
     /** Until it is killed. */

@@ -17,7 +17,7 @@ class VersionGuardTest extends RecipeTest {
     private final VersionGuard guard = VersionGuard.of("counter", "id", "version");
 
     @ParameterizedTest
-    @EnumSource
+    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "H2")
     void loosesNoUpdateWithManyThreads(Database database) throws Exception {
         String id = newCounter(database, 0);
 
@@ -35,7 +35,7 @@ class VersionGuardTest extends RecipeTest {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "H2")
     void refusesAChangeThatCameSecond(Database database) throws Exception {
         String id = newCounter(database, 3);
         try (Connection first = begin(database)) {
@@ -51,7 +51,7 @@ class VersionGuardTest extends RecipeTest {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "H2")
     void givesUpAfterSoManyTriesAndChangesNothing(Database database) throws Exception {
         String id = newCounter(database, 3);
         AtomicInteger tries = new AtomicInteger();
@@ -71,7 +71,7 @@ class VersionGuardTest extends RecipeTest {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "H2")
     void saysThatTheRowIsMissing(Database database) {
         assertThatThrownBy(() -> guard.retrying(pool(database), "nobody", 3, connection -> null))
                 .isInstanceOf(NoSuchElementException.class)
@@ -79,7 +79,7 @@ class VersionGuardTest extends RecipeTest {
     }
 
     @ParameterizedTest
-    @EnumSource
+    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "H2")
     void rollsBackWhatFails(Database database) throws Exception {
         String id = newCounter(database, 3);
 

@@ -10,6 +10,7 @@ import java.sql.DriverManager;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;
 import java.sql.Statement;
+import java.util.Properties;
 import java.util.concurrent.Callable;
 import javax.sql.DataSource;
 
@@ -31,12 +32,21 @@ final class WatchedConnections {
         return proxy(DataSource.class, (self, method, values) -> watched(connect.call(), watcher));
     }
 
-    /** For all connections this process opens from now on to such a URL, whoever opens them. */
-    static void ofDriver(String url, Watcher watcher) throws SQLException {
-        Driver real = DriverManager.getDriver(url);
-        DriverManager.deregisterDriver(real);
-        DriverManager.registerDriver(
-                proxy(Driver.class, (self, method, values) -> watched(call(real, method, values), watcher)));
+    /** For all connections this process opens from now on to that URL, whoever opens them; they go to the real one. */
+    static void ofDriver(String url, String realUrl, Watcher watcher) throws SQLException {
+        Driver known = DriverManager.getDriver(realUrl);
+        // In front of all others, which would take this URL for theirs.
+        DriverManager.deregisterDriver(known);
+        DriverManager.registerDriver(proxy(Driver.class, (self, method, values) -> {
+            boolean ours = values != null && url.equals(values[0]);
+            return switch (method.getName()) {
+                case "connect" ->
+                    ours
+                            ? watched(known.connect(realUrl, (Properties) values[1]), watcher)
+                            : known.connect((String) values[0], (Properties) values[1]);
+                default -> call(known, method, values);
+            };
+        }));
     }
 
     private static Object watched(Object result, Watcher watcher) {

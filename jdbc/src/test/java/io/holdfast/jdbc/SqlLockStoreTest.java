@@ -6,14 +6,12 @@ import static org.awaitility.Awaitility.await;
 import io.holdfast.Demand;
 import io.holdfast.LockView;
 import io.holdfast.jdbc.HeldTicket.Told;
-import io.holdfast.spi.HintingStore;
 import io.holdfast.spi.Refusal;
 import io.holdfast.spi.ReleaseAnswer;
 import io.holdfast.spi.StoreUri;
+import io.holdfast.spi.Ticket;
 import io.holdfast.spi.TimeSource;
 import io.holdfast.spi.Withdrawal;
-import java.sql.Connection;
-import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumMap;
@@ -21,9 +19,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
-import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import org.junit.jupiter.api.AfterAll;
@@ -34,7 +30,7 @@ import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
 
 @DisplayName("A lock in a row")
-class RowStoreTest {
+class SqlLockStoreTest {
 
     private static final Duration SHORT = Duration.ofMillis(200);
     private static final Duration LONG = Duration.ofSeconds(30);
@@ -42,12 +38,7 @@ class RowStoreTest {
     private static final Map<Database, OpenStore> STORES = new EnumMap<>(Database.class);
 
     private static OpenStore open(Database database) {
-        return STORES.computeIfAbsent(database, missing -> new OpenStore(polling(missing)));
-    }
-
-    /** Without batons everybody stands in line for itself. */
-    private static String polling(Database database) {
-        return database.storeUrl() + "&batons=0";
+        return STORES.computeIfAbsent(database, missing -> new OpenStore(missing.storeUrl()));
     }
 
     private final List<OpenStore> others = new ArrayList<>();
@@ -100,30 +91,6 @@ class RowStoreTest {
         await().until(() -> client.take(name).isPresent());
 
         assertThat(client.renew(first, LONG)).isEqualTo(Told.GONE);
-    }
-
-    /** MySQL's time of a statement is that of its beginning: what others did while it waited for the row lies ahead of it. */
-    @ParameterizedTest
-    @EnumSource
-    @DisplayName("P6 it is not taken before one who came to stand in line while the request waited for the row")
-    void isNotTakenBeforeOneWhoCameWhileTheRequestWaited(Database database) throws Exception {
-        OpenStore client = open(database);
-        String name = Database.unique("came");
-        client.release(client.hold(name));
-        String placeUntil = database.dialect().now() + " + " + LockSql.micros(Line.KEPT);
-        try (Connection another = database.connect();
-                Statement statement = another.createStatement()) {
-            another.setAutoCommit(false);
-            statement.execute("SELECT 1 FROM holdfast_lock WHERE name = '" + name + "' FOR UPDATE");
-            CompletableFuture<Optional<HeldTicket>> request = CompletableFuture.supplyAsync(() -> client.take(name));
-            RecipeWaits.untilBlocked(database);
-            statement.execute(
-                    "UPDATE holdfast_lock SET line = CONCAT('" + Line.who("0".repeat(32), LockSql.Kind.EXCLUSIVE)
-                            + "', " + placeUntil + "), line_until = " + placeUntil + " WHERE name = '" + name + "'");
-            another.commit();
-
-            assertThat(request.get(20, TimeUnit.SECONDS)).isEmpty();
-        }
     }
 
     @ParameterizedTest
@@ -241,114 +208,140 @@ class RowStoreTest {
 
     @ParameterizedTest
     @EnumSource
-    void aWaitingWriterKeepsNewReadersOutButASingleTryDoesNot(Database database) throws Exception {
+    void aWaitingWriterKeepsNewReadersOutButASingleTryDoesNot(Database database) {
         OpenStore client = open(database);
-        Takes.within(Line.KEPT, watch -> {
-            String name = Database.unique("line");
-            HeldTicket reader = client.hold(name, Demand.shared());
+        String name = Database.unique("queue");
+        HeldTicket reader = client.hold(name, Demand.shared());
 
-            assertThat(client.take(name)).isEmpty();
-            HeldTicket late = client.hold(name, Demand.shared());
+        assertThat(client.take(name)).isEmpty();
+        HeldTicket late = client.hold(name, Demand.shared());
 
-            try (HintingStore.Hints waiting = client.store.listen(name, Demand.exclusive(), () -> {})) {
-                watch.start();
-                standInLine(client, name);
-                assertThat(client.take(name, Demand.shared())).isEmpty();
-                client.release(reader);
-                client.release(late);
-                assertThat(client.take(name, Demand.shared()))
-                        .as("free, but wanted")
-                        .isEmpty();
-                HeldTicket writer = client.hold(name);
+        HeldTicket writer = client.enqueue(name, Demand.exclusive(), LONG);
+        assertThat(client.take(name, Demand.shared())).isEmpty();
+        client.release(reader);
+        assertThat(writer.ticket.state()).isEqualTo(Ticket.State.WAITING);
+        HeldTicket behind = client.enqueue(name, Demand.shared(), LONG);
+        client.release(late);
+        assertThat(writer.ticket.state()).isEqualTo(Ticket.State.HELD);
 
-                assertThat(client.take(name, Demand.shared())).isEmpty();
-                client.release(writer);
-                assertThat(client.take(name)).as("now the readers' turn").isEmpty();
-                assertThat(client.take(name, Demand.shared())).isPresent();
-            }
-        });
+        assertThat(client.take(name, Demand.shared())).isEmpty();
+        assertThat(behind.ticket.state()).isEqualTo(Ticket.State.WAITING);
+        client.release(writer);
+        assertThat(behind.ticket.state()).isEqualTo(Ticket.State.HELD);
+        assertThat(behind.token()).isGreaterThan(writer.token());
+        assertThat(client.take(name, Demand.shared())).isPresent();
     }
 
     @ParameterizedTest
     @EnumSource
-    void goesToClientsInTheOrderInWhichTheyStoodUp(Database database) throws Exception {
-        List<OpenStore> waiters = List.of(another(database), another(database), another(database));
-        Takes.within(Line.KEPT, watch -> {
-            String name = Database.unique("order");
-            OpenStore holder = open(database);
-            HeldTicket held = holder.hold(name);
-            watch.start();
-            for (OpenStore waiter : waiters) {
-                waiter.store.listen(name, Demand.exclusive(), () -> {});
-                standInLine(waiter, name);
-            }
-            assertThat(places(database, name)).as("one for each").isEqualTo(3);
+    @DisplayName("P4 a dead waiter is in nobody's way once its time is over, and is cleared away")
+    void aDeadWaiterIsInNobodysWay(Database database) {
+        OpenStore client = open(database);
+        String name = Database.unique("dead-waiter");
+        HeldTicket held = client.hold(name);
+        another(database).enqueue(name, Demand.exclusive(), Duration.ofSeconds(1));
+        client.release(held);
+        assertThat(client.take(name)).as("others wait for it").isEmpty();
 
-            for (int turn = 0; turn < waiters.size(); turn++) {
-                holder.release(held);
-                for (OpenStore behind : waiters.subList(turn + 1, waiters.size())) {
-                    assertThat(behind.take(name)).isEmpty();
-                }
-                holder = waiters.get(turn);
-                held = holder.hold(name);
-            }
-            assertThat(places(database, name)).isZero();
-        });
+        await().until(() -> client.take(name).isPresent());
+
+        client.store.prune(LONG, OpenStore.soon());
+        assertThat(tickets(database, name)).isZero();
     }
 
     @ParameterizedTest
     @EnumSource
-    void whoStandsUpClearsAwayADeadFirst(Database database) {
-        String name = Database.unique("dead-first");
-        OpenStore holder = open(database);
-        HeldTicket held = holder.hold(name);
-        OpenStore dead = another(database);
-        dead.store.listen(name, Demand.exclusive(), () -> {});
-        standInLine(dead, name);
-        await().until(() -> database.number(
-                        "SELECT CASE WHEN line_until <= " + database.dialect().now()
-                                + " THEN 1 ELSE 0 END FROM holdfast_lock WHERE name = '" + name + "'")
-                == 1);
+    void aTicketFromBeforeTheClockWasSetBackCountsOnlyOnceItIsRenewed(Database database) {
+        OpenStore client = open(database);
+        String name = Database.unique("set-back");
+        HeldTicket held = client.hold(name);
+        OpenStore other = another(database);
+        HeldTicket waiter = other.enqueue(name, Demand.exclusive(), LONG);
+        long anHour = Duration.ofHours(1).toNanos() / 1000;
+        database.execute(
+                "UPDATE holdfast_lock_ticket SET expires_at = expires_at + " + anHour + " WHERE name = '" + name + "'");
 
-        OpenStore waiter = another(database);
-        waiter.store.listen(name, Demand.exclusive(), () -> {});
-        standInLine(waiter, name);
-        assertThat(places(database, name)).isEqualTo(1);
-        holder.release(held);
+        client.release(held);
+        HeldTicket passing = client.hold(name);
+        client.release(passing);
+        other.store.renew(List.of(waiter.ticket), OpenStore.soon());
 
-        assertThat(waiter.take(name)).isPresent();
+        assertThat(waiter.told()).isEqualTo(Told.KEPT);
+        assertThat(client.take(name)).as("others wait for it").isEmpty();
     }
 
     @Test
     void canBeWaitedForThroughConnectionsThatSendTextWithoutItsType() {
         String name = Database.unique("untyped");
-        HeldTicket held = open(Database.POSTGRESQL).hold(name);
-        try (OpenStore untyped = new OpenStore(polling(Database.POSTGRESQL) + "&stringtype=unspecified");
-                HintingStore.Hints waiting = untyped.store.listen(name, Demand.exclusive(), () -> {})) {
-            standInLine(untyped, name);
-            assertThat(places(Database.POSTGRESQL, name)).isEqualTo(1);
-            open(Database.POSTGRESQL).release(held);
+        try (OpenStore untyped = new OpenStore(Database.POSTGRESQL.storeUrl() + "&stringtype=unspecified")) {
+            HeldTicket held = untyped.hold(name, Demand.shared());
+            HeldTicket waiter = untyped.enqueue(name, Demand.exclusive(), LONG);
+            untyped.release(held);
 
-            assertThat(untyped.take(name)).isPresent();
+            assertThat(waiter.ticket.state()).isEqualTo(Ticket.State.HELD);
+            assertThat(untyped.renew(waiter, LONG)).isEqualTo(Told.KEPT);
         }
     }
 
     @ParameterizedTest
     @EnumSource
-    void aPlaceFromBeforeTheClockWasSetBackCountsNoMore(Database database) {
+    @DisplayName("P4 what a row says to be taken is set right if its tickets say otherwise")
+    void isSetRightIfItsTicketsSayOtherwise(Database database) {
         OpenStore client = open(database);
-        String name = Database.unique("set-back");
-        client.release(client.hold(name));
-        long anHour = Duration.ofHours(1).toNanos() / 1000;
-        String now = database.dialect().now();
-        database.execute("UPDATE holdfast_lock SET line_until = " + now + " + " + anHour + ", line = CONCAT('"
-                + Line.who("d".repeat(Line.CLIENT_LENGTH), LockSql.Kind.EXCLUSIVE) + "', " + now + " + " + anHour
-                + ") WHERE name = '" + name + "'");
+        String name = Database.unique("drift");
+        HeldTicket reader = client.hold(name, Demand.shared());
+        client.hold(name, Demand.shared());
+        database.execute("DELETE FROM holdfast_lock_ticket WHERE owner = '" + reader.ticket.owner() + "'");
+        HeldTicket other = client.hold(name, Demand.shared());
 
-        HeldTicket shared = client.hold(name, Demand.shared());
-        client.release(shared);
+        assertThat(client.take(name)).isEmpty();
+        assertThat(taken(database, name)).isEqualTo(2);
+        assertThat(client.release(reader)).isEqualTo(ReleaseAnswer.NOT_HELD);
+        assertThat(client.release(other)).isEqualTo(ReleaseAnswer.RELEASED);
+        database.execute("DELETE FROM holdfast_lock_ticket WHERE name = '" + name + "'");
 
         assertThat(client.take(name)).isPresent();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    @DisplayName("P9 a thousand dead readers are cleared away by one who wants the lock")
+    void aThousandDeadReadersAreClearedAway(Database database) {
+        OpenStore client = open(database);
+        String name = Database.unique("dead-readers");
+        client.hold(name, Demand.shared());
+        HeldTicket alive = client.hold(name, Demand.shared());
+        for (int i = 0; i < 999; i += 3) {
+            database.execute("INSERT INTO holdfast_lock_ticket (owner, name, state, kind, permits, total, token, since,"
+                    + " ttl, expires_at, renewals) VALUES " + dead(name, i) + ", " + dead(name, i + 1) + ", "
+                    + dead(name, i + 2));
+        }
+        database.execute("UPDATE holdfast_lock SET taken = taken + 999 WHERE name = '" + name + "'");
+
+        assertThat(client.take(name)).isEmpty();
+        assertThat(taken(database, name)).isEqualTo(2);
+        assertThat(tickets(database, name)).isEqualTo(2);
+        assertThat(client.renew(alive, LONG)).isEqualTo(Told.KEPT);
+    }
+
+    private static String dead(String name, int number) {
+        return "('dead-" + name + "-" + number + "', '" + name + "', 'held', 'shared', 1, " + Integer.MAX_VALUE
+                + ", 0, 0, 0, 1, 0)";
+    }
+
+    private static long taken(Database database, String name) {
+        return database.number("SELECT taken FROM holdfast_lock WHERE name = '" + name + "'");
+    }
+
+    private static long tickets(Database database, String name) {
+        return database.number("SELECT COUNT(*) FROM holdfast_lock_ticket WHERE name = '" + name + "'");
+    }
+
+    /** A client of its own. */
+    private OpenStore another(Database database) {
+        OpenStore client = new OpenStore(database.storeUrl());
+        others.add(client);
+        return client;
     }
 
     @ParameterizedTest
@@ -364,42 +357,6 @@ class RowStoreTest {
         client.store.prune(Duration.ofMillis(1), OpenStore.soon());
 
         assertThat(client.hold(name).token()).isGreaterThan(ahead);
-    }
-
-    /** Who is refused once takes its place when it asks again. */
-    private static void standInLine(OpenStore client, String name) {
-        assertThat(client.take(name)).isEmpty();
-        assertThat(client.take(name)).isEmpty();
-    }
-
-    /** A client of its own. */
-    private OpenStore another(Database database) {
-        OpenStore client = new OpenStore(polling(database));
-        others.add(client);
-        // A place is kept for a second only: what it takes to connect must not be part of it.
-        client.hold(Database.unique("connected"));
-        return client;
-    }
-
-    private static long places(Database database, String name) {
-        return database.number("SELECT LENGTH(line) FROM holdfast_lock WHERE name = '" + name + "'")
-                / Line.PLACE_LENGTH;
-    }
-
-    @ParameterizedTest
-    @EnumSource
-    void aPlaceInLineOfTheDeadFades(Database database) {
-        OpenStore client = open(database);
-        String name = Database.unique("fading");
-        HeldTicket reader = client.hold(name, Demand.shared());
-        HintingStore.Hints waiting = client.store.listen(name, Demand.exclusive(), () -> {});
-        standInLine(client, name);
-        waiting.close();
-
-        await().atMost(Duration.ofSeconds(10))
-                .until(() -> client.take(name, Demand.shared()).isPresent());
-
-        assertThat(client.renew(reader, LONG)).isEqualTo(Told.KEPT);
     }
 
     @ParameterizedTest
@@ -555,7 +512,7 @@ class RowStoreTest {
             client.store.forceRelease(forced, OpenStore.soon());
 
             for (String name : List.of(released, withdrawn, forced)) {
-                assertThat(database.number("SELECT expires_at FROM holdfast_lock WHERE name = '" + name + "'"))
+                assertThat(database.number("SELECT taken FROM holdfast_lock WHERE name = '" + name + "'"))
                         .as("%s %s", demand, name)
                         .isZero();
             }
@@ -564,31 +521,25 @@ class RowStoreTest {
 
     @ParameterizedTest
     @EnumSource
-    void aMemberNeverOutlivesTheRow(Database database) {
+    void whatIsTakenIsTheSumOfWhatTheTicketsHold(Database database) {
         OpenStore client = open(database);
-        String name = Database.unique("outlive");
-        String outliving = "SELECT COUNT(*) FROM holdfast_lock l JOIN holdfast_lock_holder h ON h.name = l.name"
-                + " WHERE h.expires_at > l.expires_at AND l.name = '" + name + "'";
-        List<HeldTicket> readers = new ArrayList<>();
-        for (int seconds : new int[] {5, 20, 10}) {
-            readers.add(client.take(name, Demand.shared(), Duration.ofSeconds(seconds))
-                    .orElseThrow());
-            assertThat(database.number(outliving)).isZero();
-        }
-        for (HeldTicket reader : readers) {
-            client.renew(reader, Duration.ofSeconds(40));
-            assertThat(database.number(outliving)).isZero();
-        }
-        for (HeldTicket reader : readers) {
-            client.release(reader);
-            assertThat(database.number(outliving)).isZero();
-        }
-        assertThat(client.take(name)).isPresent();
+        String name = Database.unique("sum");
+        HeldTicket one = client.hold(name, Demand.permits(2, 9));
+        HeldTicket two = client.hold(name, Demand.permits(4, 7));
+        assertThat(taken(database, name)).isEqualTo(6);
+        assertThat(client.take(name, Demand.permits(2, 9))).isEmpty();
+        client.release(one);
+        assertThat(taken(database, name)).isEqualTo(4);
+        client.withdraw(two);
+        client.withdraw(two);
+        client.release(two);
+        assertThat(taken(database, name)).isZero();
+        assertThat(tickets(database, name)).isZero();
     }
 
     private static long rows(Database database, String name) {
         return database.number("SELECT (SELECT COUNT(*) FROM holdfast_lock WHERE name = '" + name
-                + "') + (SELECT COUNT(*) FROM holdfast_lock_holder WHERE name = '" + name + "')");
+                + "') + (SELECT COUNT(*) FROM holdfast_lock_ticket WHERE name = '" + name + "')");
     }
 
     private static List<LockView> views(OpenStore client, String prefix) {
@@ -625,7 +576,7 @@ class RowStoreTest {
             refused.incrementAndGet();
             throw new IllegalStateException("full");
         };
-        StoreUri uri = StoreUri.parse(polling(Database.POSTGRESQL));
+        StoreUri uri = StoreUri.parse(Database.POSTGRESQL.storeUrl());
         OpenStore client = new OpenStore(new JdbcStores().store(uri), time, full);
         others.add(client);
 

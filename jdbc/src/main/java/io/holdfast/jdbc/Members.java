@@ -1,0 +1,133 @@
+package io.holdfast.jdbc;
+
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.util.List;
+import java.util.Optional;
+
+/** Clears away tickets whose time is over, and sets right what a lock's row says of those that hold it. Immutable. */
+final class Members {
+
+    /*
+     * Tickets of the dead are deleted, in a statement that also checks their time: it meets a late renewal at the ticket's row, and one of
+     * the two finds nothing left. From then on the lock's row says that more is taken than is, which keeps others out but lets
+     * nobody in who must not. It is then set to the sum of the tickets that were there at one moment, unless somebody was let in since
+     * (the token has changed) or left (what is taken has changed). Who is stopped or killed between the two steps leaves the rest to
+     * the next one it is in the way of, and so does an administrator who deletes a ticket by hand.
+     */
+
+    private static final Logger LOG = System.getLogger(Members.class.getName());
+
+    /** At most so many tickets at a time. */
+    private static final int SOME = 100;
+
+    private final LockSql sql;
+    private final String dead;
+    private final String deadAnywhere;
+    private final String removeDead;
+    private final String count;
+    private final String correct;
+    private final String held;
+    private final String seize;
+    private final String advance;
+
+    Members(LockSql sql) {
+        this.sql = sql;
+        dead = sql.text("SELECT t.owner FROM {ticket} t WHERE t.name = ? AND t.expires_at <= {now} LIMIT " + SOME);
+        deadAnywhere = sql.text("SELECT DISTINCT t.name FROM {ticket} t WHERE t.expires_at <= {now} LIMIT " + SOME);
+        removeDead = sql.text("DELETE FROM {ticket} WHERE owner IN ({some}) AND expires_at <= {now} {briefly}");
+        count = sql.text("""
+                SELECT l.token, l.taken, l.total, COALESCE(SUM(t.permits), 0), COALESCE(MIN(t.total), l.total)
+                FROM {lock} l LEFT JOIN {ticket} t ON t.name = l.name AND t.state = 'held'
+                WHERE l.name = ? AND l.kind <> 'exclusive' AND l.taken > 0 GROUP BY l.token, l.taken, l.total""");
+        correct = sql.text("""
+                UPDATE {lock} l SET taken = ?, total = ?
+                WHERE l.name = ? AND l.token = ? AND l.taken = ? AND l.kind <> 'exclusive' {briefly}""");
+        held = sql.text("SELECT t.owner, t.permits FROM {ticket} t WHERE t.name = ? AND t.state = 'held'");
+        seize = sql.text("""
+                UPDATE {lock} l SET owner = NULL, origin = NULL, token = GREATEST(l.token + 1, {now}), expires_at = 0, taken = 0
+                WHERE l.name = ? AND l.kind = 'exclusive' AND l.token = ? AND l.taken > 0 {briefly}""");
+        advance = sql.text("UPDATE {lock} l SET token = GREATEST(l.token + 1, {now}) WHERE l.name = ? {briefly}");
+    }
+
+    /** What the row says, and what the tickets say. */
+    private record Count(long token, int taken, int total, long sum, int smallestTotal) {
+
+        static Count read(ResultSet row) throws SQLException {
+            return new Count(row.getLong(1), row.getInt(2), row.getInt(3), row.getLong(4), row.getInt(5));
+        }
+
+        boolean isRight() {
+            return taken == sum && (sum == 0 || total == smallestTotal);
+        }
+    }
+
+    /** Whether something that was in the way of others is so no longer. */
+    boolean settle(Session session, String name) throws SQLException {
+        boolean removed = removeDead(session, name);
+        return correct(session, name, removed) || removed;
+    }
+
+    /** The same for all locks, some at a time. */
+    void sweep(Session session) throws SQLException {
+        for (String name : session.query(deadAnywhere, row -> sql.dialect().readName(row, 1))) {
+            settle(session, name);
+        }
+    }
+
+    private boolean removeDead(Session session, String name) throws SQLException {
+        boolean any = false;
+        List<String> owners;
+        do {
+            owners = session.query(dead, row -> row.getString(1), sql.name(name));
+            if (!owners.isEmpty()) {
+                int removed = session.update(LockSql.forMany(removeDead, owners.size()), LockSql.values(owners));
+                any |= removed > 0;
+                if (removed == 0) {
+                    return any;
+                }
+            }
+        } while (owners.size() == SOME);
+        return any;
+    }
+
+    private boolean correct(Session session, String name, boolean expected) throws SQLException {
+        Optional<Count> seen =
+                session.query(count, Count::read, sql.name(name)).stream().findFirst();
+        if (seen.isEmpty() || seen.get().isRight()) {
+            return false;
+        }
+        Count wrong = seen.get();
+        boolean done = session.update(
+                        correct, (int) wrong.sum(), wrong.smallestTotal(), sql.name(name), wrong.token(), wrong.taken())
+                == 1;
+        if (done && !expected && wrong.taken() != wrong.sum()) {
+            LOG.log(
+                    Level.WARNING,
+                    () -> "The row of lock '" + name + "' said that " + wrong.taken()
+                            + " permits are taken, its tickets say " + wrong.sum()
+                            + ": somebody died while leaving, or a ticket was deleted by hand. It was set right.");
+        }
+        return done;
+    }
+
+    private record Held(String owner, int permits) {}
+
+    /** Takes the lock from all who have it now, and from nobody who comes later. Returns how many had it. */
+    int disperse(Session session, String name, LockState seen) throws SQLException {
+        if (!seen.isHeldByTickets()) {
+            return session.update(seize, sql.name(name), seen.token());
+        }
+        int lost = 0;
+        for (Held one : session.query(held, row -> new Held(row.getString(1), row.getInt(2)), sql.name(name))) {
+            if (sql.leave(session, one.owner(), one.permits()) || sql.remove(session, one.owner())) {
+                lost++;
+            }
+        }
+        session.update(advance, sql.name(name));
+        settle(session, name);
+        return lost;
+    }
+}

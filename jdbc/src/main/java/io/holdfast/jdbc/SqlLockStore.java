@@ -1,0 +1,340 @@
+package io.holdfast.jdbc;
+
+import io.holdfast.Demand;
+import io.holdfast.LockException;
+import io.holdfast.LockView;
+import io.holdfast.LossReason;
+import io.holdfast.StoreUnavailableException;
+import io.holdfast.spi.AdministeredStore;
+import io.holdfast.spi.Deadline;
+import io.holdfast.spi.DowngradingStore;
+import io.holdfast.spi.Refusal;
+import io.holdfast.spi.ReleaseAnswer;
+import io.holdfast.spi.StoreContext;
+import io.holdfast.spi.StoreTraits;
+import io.holdfast.spi.Ticket;
+import io.holdfast.spi.TokenRaisingStore;
+import io.holdfast.spi.Withdrawal;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
+
+/** Keeps each lock in a row of a table, and those who wait for it or share it in rows of another (see {@link LockSql}). */
+final class SqlLockStore implements DowngradingStore, TokenRaisingStore, AdministeredStore {
+
+    private static final Logger LOG = System.getLogger(SqlLockStore.class.getName());
+
+    /** How often a request starts over that finds what it saw changed. */
+    private static final int TRIES = 20;
+
+    /** What is sent may take this long, beyond the caller's deadline if need be: better than not knowing its outcome. */
+    private static final Duration TIME_TO_ANSWER = Duration.ofMillis(500);
+
+    private static final int MOST_SEEN = 10_000;
+
+    private static final Duration BACKGROUND_WORK = Duration.ofSeconds(5);
+    private static final Duration SWEEP_PERIOD = Duration.ofMinutes(1);
+
+    /** What an error is about that is not about one lock. */
+    private static final String ALL_LOCKS = "*";
+
+    private final StoreTraits traits;
+    private final StoreContext context;
+    private final Connections connections;
+    private final Requests requests;
+    private final WaitingTickets waiting;
+    private final Renewals renewals;
+    private final Views views;
+    private final AtomicLong sweptNanos;
+
+    /** Names that have a row, unless it was pruned: who finds one of them taken need not look whether it has. */
+    private final Set<String> seen = ConcurrentHashMap.newKeySet();
+
+    SqlLockStore(StoreTraits traits, StoreContext context, Connections connections, Requests requests) {
+        this.traits = traits;
+        this.context = context;
+        this.connections = connections;
+        this.requests = requests;
+        this.waiting = new WaitingTickets(context, requests);
+        this.renewals = new Renewals(requests, waiting, context.time());
+        this.views = new Views(requests);
+        this.sweptNanos = new AtomicLong(context.time().nanoTime());
+    }
+
+    @Override
+    public StoreTraits traits() {
+        return traits;
+    }
+
+    @Override
+    public Optional<Refusal> request(Ticket ticket, Mode mode, Deadline callersDeadline) {
+        sweepNowAndThen();
+        Deadline deadline = callersDeadline.remaining().compareTo(TIME_TO_ANSWER) < 0
+                ? Deadline.after(context.time(), TIME_TO_ANSWER)
+                : callersDeadline;
+        Optional<Refusal> refusal = ticket.demand() instanceof Demand.Exclusive
+                ? takeAlone(ticket, mode, deadline)
+                : join(ticket, mode, deadline);
+        if (refusal.isPresent() && mode == Mode.QUEUE) {
+            enqueue(ticket, deadline);
+            return Optional.empty();
+        }
+        return refusal;
+    }
+
+    private Optional<Refusal> takeAlone(Ticket ticket, Mode mode, Deadline deadline) {
+        String name = ticket.name();
+        for (int tries = 0; tries < TRIES; tries++) {
+            long baseNanos = context.time().nanoTime();
+            Optional<Long> token = requests.run(name, deadline, (session, sql) -> sql.take(session, ticket));
+            if (token.isPresent()) {
+                return granted(ticket, token.get(), baseNanos);
+            }
+            if (mode == Mode.QUEUE && seen.contains(name)) {
+                return Optional.of(new Refusal("it is taken"));
+            }
+            Optional<LockState> state = look(ticket, deadline);
+            remember(name);
+            if (state.isEmpty()) {
+                long newBaseNanos = context.time().nanoTime();
+                token = requests.run(name, deadline, (session, sql) -> sql.createTaken(session, ticket));
+                if (token.isPresent()) {
+                    return granted(ticket, token.get(), newBaseNanos);
+                }
+            } else if (!state.get().admits(ticket.demand()) && !settle(name, state.get(), deadline)) {
+                return Optional.of(state.get().refusal());
+            }
+        }
+        throw changesTooFast(name);
+    }
+
+    private void remember(String name) {
+        if (seen.size() >= MOST_SEEN) {
+            seen.clear();
+        }
+        seen.add(name);
+    }
+
+    private Optional<Refusal> join(Ticket ticket, Mode mode, Deadline deadline) {
+        String name = ticket.name();
+        for (int tries = 0; tries < TRIES; tries++) {
+            Optional<LockState> state = look(ticket, deadline);
+            if (state.isEmpty()) {
+                run(name, deadline, (session, sql) -> sql.createFree(session, name, 1));
+            } else if (!state.get().admits(ticket.demand())) {
+                if (mode == Mode.QUEUE || !settle(name, state.get(), deadline)) {
+                    return Optional.of(state.get().refusal());
+                }
+            } else if (tryJoin(ticket, state.get(), deadline)) {
+                return Optional.empty();
+            }
+        }
+        throw changesTooFast(name);
+    }
+
+    private boolean tryJoin(Ticket ticket, LockState state, Deadline deadline) {
+        String name = ticket.name();
+        if (state.isLeftByTheDead()) {
+            run(name, deadline, (session, sql) -> sql.clearExpired(session, name));
+        }
+        requests.run(name, deadline, (session, sql) -> sql.addTicket(session, ticket, "trying"));
+        long baseNanos = context.time().nanoTime();
+        Optional<Long> token = requests.run(name, deadline, (session, sql) -> sql.grant(session, ticket));
+        if (token.isPresent()) {
+            granted(ticket, token.get(), baseNanos);
+        } else {
+            requests.run(
+                    name,
+                    deadline,
+                    (session, sql) ->
+                            sql.removeUnlessHeld(session, ticket.owner().toString()));
+        }
+        return token.isPresent();
+    }
+
+    private static Optional<Refusal> granted(Ticket ticket, long token, long baseNanos) {
+        ticket.granted(token, ticket.ttl(), baseNanos);
+        return Optional.empty();
+    }
+
+    private Optional<LockState> look(Ticket ticket, Deadline deadline) {
+        return requests.run(
+                ticket.name(),
+                deadline,
+                (session, sql) -> sql.look(session, ticket.name(), ticket.demand(), Long.MAX_VALUE));
+    }
+
+    /** Whether what was in the way was left by the dead, and is not any more. */
+    private boolean settle(String name, LockState state, Deadline deadline) {
+        return state.isHeldByTickets()
+                && requests.run(name, deadline, (session, sql) -> new Members(sql).settle(session, name));
+    }
+
+    private static StoreUnavailableException changesTooFast(String name) {
+        return new StoreUnavailableException(name, "its row changes faster than it can be looked at");
+    }
+
+    private void enqueue(Ticket ticket, Deadline deadline) {
+        long baseNanos = context.time().nanoTime();
+        long number =
+                requests.run(ticket.name(), deadline, (session, sql) -> sql.addTicket(session, ticket, "waiting"));
+        ticket.waiting(ticket.ttl(), baseNanos);
+        waiting.add(ticket, number);
+    }
+
+    /** Clears away what the dead left of locks nobody has wanted since: in nobody's way, but not to be kept either. */
+    private void sweepNowAndThen() {
+        long last = sweptNanos.get();
+        long now = context.time().nanoTime();
+        if (now - last > SWEEP_PERIOD.toNanos() && sweptNanos.compareAndSet(last, now)) {
+            try {
+                context.background().execute(this::sweep);
+            } catch (RuntimeException | Error e) {
+                // Closed, or in whatever trouble: it is nothing that whoever asks for a lock should hear of.
+                LOG.log(Level.DEBUG, () -> "Did not sweep: " + e);
+            }
+        }
+    }
+
+    private void sweep() {
+        try {
+            run(ALL_LOCKS, soon(), (session, sql) -> new Members(sql).sweep(session));
+        } catch (LockException e) {
+            LOG.log(Level.DEBUG, () -> "Could not sweep: " + e);
+        }
+    }
+
+    private Deadline soon() {
+        return Deadline.after(context.time(), BACKGROUND_WORK);
+    }
+
+    @Override
+    public void renew(List<Ticket> tickets, Deadline deadline) {
+        renewals.renew(tickets, deadline);
+    }
+
+    @Override
+    public void extend(Ticket ticket, Duration ttl, Deadline deadline) {
+        renewals.extend(ticket, ttl, deadline);
+    }
+
+    @Override
+    public ReleaseAnswer release(Ticket ticket, Duration linger, Deadline deadline) {
+        String owner = ticket.owner().toString();
+        boolean released = requests.run(ticket.name(), deadline, (session, sql) -> {
+            if (ticket.demand() instanceof Demand.Exclusive) {
+                return sql.release(session, ticket, linger);
+            }
+            if (!linger.isZero() && !linger.isNegative()) {
+                return sql.linger(session, owner, linger);
+            }
+            boolean left = sql.leave(session, owner, Kind.permits(ticket.demand()));
+            if (!left) {
+                sql.remove(session, owner);
+            }
+            return left;
+        });
+        waiting.changed(ticket.name());
+        return released ? ReleaseAnswer.RELEASED : ReleaseAnswer.NOT_HELD;
+    }
+
+    @Override
+    public Withdrawal withdraw(Ticket ticket, Deadline deadline) {
+        Withdrawal withdrawal =
+                requests.run(ticket.name(), deadline, (session, sql) -> Withdrawals.withdraw(session, sql, ticket));
+        waiting.changed(ticket.name());
+        return withdrawal;
+    }
+
+    @Override
+    public void downgrade(Ticket exclusive, Deadline deadline) {
+        String name = exclusive.name();
+        Ticket shared = sharedTwin(exclusive);
+        boolean done = exclusive.demand() instanceof Demand.Exclusive
+                && (requests.run(name, deadline, (session, sql) -> sql.isHeld(session, exclusive))
+                        || requests.run(name, deadline, (session, sql) -> sql.addTicket(session, shared, "trying")) > 0
+                                && requests.run(name, deadline, (session, sql) -> sql.downgrade(session, exclusive)));
+        if (done) {
+            exclusive.downgraded();
+            waiting.changed(name);
+        } else {
+            requests.run(
+                    name,
+                    deadline,
+                    (session, sql) ->
+                            sql.removeUnlessHeld(session, exclusive.owner().toString()));
+            exclusive.gone(LossReason.GONE, "the database no longer has it for this owner");
+        }
+    }
+
+    /** The same claim as one that shares. */
+    private static Ticket sharedTwin(Ticket exclusive) {
+        Ticket twin = exclusive.forNode(new Ticket.Listener() {});
+        twin.downgraded();
+        return twin;
+    }
+
+    @Override
+    public void raise(String name, long floor, Deadline deadline) {
+        run(name, deadline, (session, sql) -> sql.createFree(session, name, floor));
+        run(name, deadline, (session, sql) -> sql.raise(session, name, floor));
+    }
+
+    @Override
+    public int forceRelease(String name, Deadline deadline) {
+        int lost = requests.run(name, deadline, (session, sql) -> {
+            Optional<LockState> state = sql.look(session, name, Demand.exclusive(), Long.MAX_VALUE);
+            return state.isPresent() ? new Members(sql).disperse(session, name, state.get()) : 0;
+        });
+        waiting.changed(name);
+        return lost;
+    }
+
+    @Override
+    public int prune(Duration idleFor, Deadline deadline) {
+        return requests.run(ALL_LOCKS, deadline, (session, sql) -> {
+            new Members(sql).sweep(session);
+            return sql.prune(session, idleFor);
+        });
+    }
+
+    @Override
+    public LockView view(String name, Deadline deadline) {
+        return views.one(name, deadline);
+    }
+
+    @Override
+    public Page views(String prefix, Optional<String> after, int limit, Deadline deadline) {
+        return views.page(prefix, after, limit, deadline);
+    }
+
+    @Override
+    public void ping(Deadline deadline) {
+        requests.run(ALL_LOCKS, deadline, (session, sql) -> session.query("SELECT 1", row -> row.getInt(1)));
+    }
+
+    @Override
+    public void close() {
+        waiting.close();
+        connections.close();
+    }
+
+    /** Work without a result. */
+    @FunctionalInterface
+    private interface Change {
+        void run(Session session, LockSql sql) throws SQLException;
+    }
+
+    private void run(String name, Deadline deadline, Change change) {
+        requests.run(name, deadline, (session, sql) -> {
+            change.run(session, sql);
+            return true;
+        });
+    }
+}

@@ -1,0 +1,265 @@
+package io.holdfast.jdbc;
+
+import io.holdfast.LockException;
+import io.holdfast.LossReason;
+import io.holdfast.UnknownOutcomeException;
+import io.holdfast.spi.Deadline;
+import io.holdfast.spi.StoreContext;
+import io.holdfast.spi.Ticket;
+import io.holdfast.spi.support.EarliestAlarm;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
+import java.sql.SQLException;
+import java.time.Duration;
+import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentSkipListMap;
+import java.util.concurrent.atomic.AtomicBoolean;
+import org.jspecify.annotations.Nullable;
+
+/**
+ * The tickets of this client that wait in the table, and the looks at their locks until they are let in. Thread-safe.
+ *
+ * <p>For each lock at most one look is under way, on a background thread, for the first of this client's tickets.
+ */
+final class WaitingTickets {
+
+    /*
+     * Who waits looks: whether the lock is free and nobody is ahead, and if so asks for it. How soon it looks again depends on its place:
+     * the first looks soon after it came, since most locks are held shortly, and then ever less often; who is further behind looks the
+     * less often the more are ahead, so that a long queue costs the server hardly more than a short one. When the queue has moved one
+     * begins again with short pauses. A ticket that is released or given up in this client causes a look at once.
+     *
+     * A heartbeat may find that a ticket is not waiting any more, because a look has just got the lock for it. So it believes that a ticket
+     * is gone only if no look is under way and the ticket itself still waits (isStillWaiting).
+     *
+     * A look that does not learn what became of its request (the connection broke) takes back whatever that may have done, by the
+     * ticket's owner, before anything else; a request that is carried out later finds its ticket gone and does nothing.
+     */
+
+    private static final Logger LOG = System.getLogger(WaitingTickets.class.getName());
+
+    private static final long FIRST_PAUSE_NANOS = Duration.ofNanos(300_000).toNanos();
+
+    /** For the first in the queue: how late it notices that a lock held for long is free. */
+    private static final long LONGEST_PAUSE_NANOS = Duration.ofMillis(50).toNanos();
+
+    /** For those furthest behind. */
+    private static final long RAREST_LOOK_NANOS = Duration.ofSeconds(2).toNanos();
+
+    private static final long PAUSE_AFTER_FAILURE_NANOS = Duration.ofMillis(250).toNanos();
+
+    /** How often one looks for dead holders. */
+    private static final long SETTLE_NANOS = Duration.ofMillis(200).toNanos();
+
+    private static final Duration TIME_FOR_A_LOOK = Duration.ofSeconds(5);
+
+    private final StoreContext context;
+    private final Requests requests;
+    private final ConcurrentHashMap<String, Queue> queues = new ConcurrentHashMap<>();
+    private volatile boolean closed;
+
+    WaitingTickets(StoreContext context, Requests requests) {
+        this.context = context;
+        this.requests = requests;
+    }
+
+    /** From now on its lock is looked at until it waits no more. */
+    void add(Ticket ticket, long number) {
+        Queue queue = queues.compute(ticket.name(), (name, known) -> {
+            Queue joined = known == null ? new Queue(name) : known;
+            joined.tickets.put(number, ticket);
+            return joined;
+        });
+        queue.lookAfter(FIRST_PAUSE_NANOS);
+    }
+
+    /** Something happened to the lock. */
+    void changed(String name) {
+        Queue queue = queues.get(name);
+        if (queue != null) {
+            queue.lookAfter(0);
+        }
+    }
+
+    /** Whether a ticket that is not in the table any more is lost, or on its way to be granted. */
+    boolean isStillWaiting(Ticket ticket) {
+        Queue queue = queues.get(ticket.name());
+        // In this order: a look that is over has told its ticket, or will find out.
+        return (queue == null || !queue.looking.get() && queue.uncertain != ticket)
+                && ticket.state() == Ticket.State.WAITING;
+    }
+
+    void close() {
+        closed = true;
+        queues.clear();
+    }
+
+    /** The tickets of this client for one lock. */
+    private final class Queue {
+
+        private final String name;
+        private final ConcurrentSkipListMap<Long, Ticket> tickets = new ConcurrentSkipListMap<>();
+        private final EarliestAlarm alarm = new EarliestAlarm(context.timer(), this::startLooking);
+        private final AtomicBoolean looking = new AtomicBoolean();
+        private volatile boolean wanted;
+
+        // Used by the one that looks.
+        private long pauseNanos = FIRST_PAUSE_NANOS;
+        private long settledNanos = context.time().nanoTime();
+        private long lastToken;
+        private int lastAhead;
+        private volatile @Nullable Ticket uncertain;
+
+        Queue(String name) {
+            this.name = name;
+        }
+
+        void lookAfter(long nanos) {
+            if (nanos == 0) {
+                startLooking();
+            } else {
+                alarm.at(context.time().nanoTime() + nanos);
+            }
+        }
+
+        private void startLooking() {
+            wanted = true;
+            if (!closed && looking.compareAndSet(false, true)) {
+                context.background().execute(this::look);
+            }
+        }
+
+        private void look() {
+            long pause = PAUSE_AFTER_FAILURE_NANOS;
+            try {
+                wanted = false;
+                pause = letIn();
+            } catch (LockException e) {
+                LOG.log(Level.DEBUG, () -> "Waiting for lock '" + name + "': " + e);
+            } catch (RuntimeException | Error e) {
+                LOG.log(Level.ERROR, "Waiting for lock '" + name + "'", e);
+            } finally {
+                looking.set(false);
+                goOn(pause);
+            }
+        }
+
+        private void goOn(long pause) {
+            if (wanted) {
+                startLooking();
+            } else if (forgetIfEmpty()) {
+                lookAfter(pause);
+            }
+        }
+
+        /** False if nobody waits any more. */
+        private boolean forgetIfEmpty() {
+            tickets.values().removeIf(ticket -> ticket.state() != Ticket.State.WAITING);
+            queues.computeIfPresent(name, (same, queue) -> queue.tickets.isEmpty() ? null : queue);
+            return queues.get(name) == this;
+        }
+
+        /** Grants the lock to as many as may have it, and returns how long to wait until the next look. */
+        private long letIn() {
+            while (true) {
+                tickets.values().removeIf(ticket -> ticket.state() != Ticket.State.WAITING);
+                var first = tickets.firstEntry();
+                if (first == null) {
+                    return LONGEST_PAUSE_NANOS;
+                }
+                Ticket ticket = first.getValue();
+                takeBackUncertain();
+                Optional<LockState> state = ask(ticket, first.getKey());
+                if (state.isPresent()) {
+                    return pause(state.get());
+                }
+            }
+        }
+
+        private void takeBackUncertain() {
+            Ticket ticket = uncertain;
+            if (ticket != null) {
+                requests.run(name, deadline(), (session, sql) -> Withdrawals.withdraw(session, sql, ticket));
+                uncertain = null;
+                ticket.gone(LossReason.GONE, "the database did not say whether it was granted, so it was withdrawn");
+            }
+        }
+
+        /** What is in the way; empty if the ticket was granted, or had ended. */
+        private Optional<LockState> ask(Ticket ticket, long number) {
+            if (ticket.state() != Ticket.State.WAITING) {
+                return Optional.empty();
+            }
+            Deadline deadline = deadline();
+            Optional<LockState> state =
+                    requests.run(name, deadline, (session, sql) -> see(session, sql, ticket, number));
+            if (state.isEmpty() || !state.get().admits(ticket.demand())) {
+                return Optional.of(state.orElseThrow(() -> new IllegalStateException("no row of lock " + name)));
+            }
+            long baseNanos = context.time().nanoTime();
+            Optional<Long> token = grant(ticket, deadline);
+            if (token.isEmpty()) {
+                return state;
+            }
+            ticket.granted(token.get(), ticket.ttl(), baseNanos);
+            forgetEnded(ticket, deadline);
+            return Optional.empty();
+        }
+
+        private Optional<Long> grant(Ticket ticket, Deadline deadline) {
+            try {
+                return requests.run(name, deadline, (session, sql) -> sql.grant(session, ticket));
+            } catch (UnknownOutcomeException e) {
+                uncertain = ticket;
+                throw e;
+            }
+        }
+
+        /** If it fails the next sweep does it. */
+        private void forgetEnded(Ticket ticket, Deadline deadline) {
+            try {
+                requests.run(name, deadline, (session, sql) -> {
+                    sql.forgetEnded(session, ticket.owner().toString());
+                    return true;
+                });
+            } catch (LockException e) {
+                LOG.log(Level.DEBUG, () -> "An ended ticket of lock '" + name + "' was not removed: " + e);
+            }
+        }
+
+        private Optional<LockState> see(Session session, LockSql sql, Ticket ticket, long number) throws SQLException {
+            Optional<LockState> seen = sql.look(session, name, ticket.demand(), number);
+            if (seen.isEmpty()) {
+                sql.createFree(session, name, 1);
+                return sql.look(session, name, ticket.demand(), number);
+            }
+            if (seen.get().admits(ticket.demand()) && seen.get().isLeftByTheDead()) {
+                sql.clearExpired(session, name);
+            }
+            boolean mayBeOfTheDead = seen.get().ahead() == 0 && seen.get().isHeldByTickets();
+            long now = context.time().nanoTime();
+            if (mayBeOfTheDead && !seen.get().admits(ticket.demand()) && now - settledNanos > SETTLE_NANOS) {
+                settledNanos = now;
+                if (new Members(sql).settle(session, name)) {
+                    return sql.look(session, name, ticket.demand(), number);
+                }
+            }
+            return seen;
+        }
+
+        private long pause(LockState state) {
+            boolean moved = state.token() != lastToken || state.ahead() != lastAhead;
+            lastToken = state.token();
+            lastAhead = state.ahead();
+            long first = FIRST_PAUSE_NANOS * (1 + state.ahead());
+            long longest = Math.min(LONGEST_PAUSE_NANOS * (1 + state.ahead()), RAREST_LOOK_NANOS);
+            pauseNanos = moved ? first : Math.min(Math.max(first, pauseNanos * 3 / 2), longest);
+            return pauseNanos;
+        }
+
+        private Deadline deadline() {
+            return Deadline.after(context.time(), TIME_FOR_A_LOOK);
+        }
+    }
+}
