@@ -18,6 +18,7 @@ import java.time.Duration;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Objects;
+import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import java.util.function.ToDoubleFunction;
@@ -69,7 +70,9 @@ public final class HoldfastMetrics implements LockObserver {
 
     private HoldfastMetrics(Builder builder) {
         this.registry = builder.registry;
-        this.lockTag = new LockTag(builder.naming, MOST_LOCK_TAGS);
+        Function<String, Optional<String>> templates = builder.templates;
+        UnaryOperator<String> naming = builder.naming;
+        this.lockTag = new LockTag(lock -> templates.apply(lock).orElseGet(() -> naming.apply(lock)), MOST_LOCK_TAGS);
         this.histogram = builder.histogram;
         this.storeTag = builder.store;
     }
@@ -87,6 +90,7 @@ public final class HoldfastMetrics implements LockObserver {
 
         private final MeterRegistry registry;
         private UnaryOperator<String> naming = LockTag::firstPart;
+        private Function<String, Optional<String>> templates = lock -> Optional.empty();
         private Histogram histogram = Histogram.NONE;
         private @Nullable String store;
 
@@ -97,6 +101,15 @@ public final class HoldfastMetrics implements LockObserver {
         /** What the tag {@code lock} is for a lock's name; by default the part before the first slash. */
         public Builder lockTag(UnaryOperator<String> tagOfName) {
             this.naming = Objects.requireNonNull(tagOfName, "tagOfName");
+            return this;
+        }
+
+        /**
+         * The template a lock's name was made of, such as {@code stock/{sku}}, if it is known: then it is the tag, and
+         * {@link #lockTag} is for the others.
+         */
+        public Builder lockTemplates(Function<String, Optional<String>> templateOfName) {
+            this.templates = Objects.requireNonNull(templateOfName, "templateOfName");
             return this;
         }
 

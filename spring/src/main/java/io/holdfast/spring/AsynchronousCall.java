@@ -14,12 +14,12 @@ import org.jspecify.annotations.Nullable;
  */
 final class AsynchronousCall {
 
-    private final LockedInterceptor.Call call;
+    private final LockedCall call;
     private final CompletableFuture<@Nullable Object> result = new CompletableFuture<>();
     /** What is cancelled with the result: the acquisition, then the method's stage. */
     private final AtomicReference<@Nullable CompletableFuture<?>> current = new AtomicReference<>();
 
-    AsynchronousCall(LockedInterceptor.Call call) {
+    AsynchronousCall(LockedCall call) {
         this.call = call.copy();
     }
 
@@ -27,16 +27,31 @@ final class AsynchronousCall {
         CompletableFuture<? extends Optional<? extends Hold>> acquisition = call.acquireAsync();
         current.set(acquisition);
         result.whenComplete((value, failure) -> cancelCurrent());
-        acquisition.whenComplete((got, failure) -> {
-            if (failure != null) {
-                result.completeExceptionally(failure);
-            } else if (got.isEmpty()) {
-                follow(call::conflict, Optional.empty());
-            } else {
-                runWith(got.get());
-            }
-        });
+        // A lock that was free is there by now, and then this thread would go on: not in its transaction, which ends
+        // later.
+        if (Transactions.isOpen()) {
+            acquisition.whenCompleteAsync(this::acquired);
+        } else {
+            acquisition.whenComplete(this::acquired);
+        }
         return result;
+    }
+
+    /** Without an acquisition of its own, inside a method that has the lock; which it keeps if that one ends before. */
+    CompletableFuture<@Nullable Object> startUnder(CurrentLease.Held outer) {
+        result.whenComplete((value, failure) -> cancelCurrent());
+        runWith(outer);
+        return result;
+    }
+
+    private void acquired(@Nullable Optional<? extends Hold> got, @Nullable Throwable failure) {
+        if (failure != null) {
+            result.completeExceptionally(failure);
+        } else if (got == null || got.isEmpty()) {
+            follow(call::conflict, Optional.empty());
+        } else {
+            runWith(new CurrentLease.Held(call.client(), got.get(), call.plan().mode()));
+        }
     }
 
     private void cancelCurrent() {
@@ -46,16 +61,15 @@ final class AsynchronousCall {
         }
     }
 
-    private void runWith(Hold hold) {
+    private void runWith(CurrentLease.Held held) {
         if (result.isDone()) {
-            hold.releaseAsync();
+            held.releaseAsync();
             return;
         }
-        LockedInterceptor.fillIn(call.invocation().getArguments(), call.method(), hold);
-        CurrentLease.enter(
-                new CurrentLease.Held(call.client(), hold, call.plan().mode()));
+        LockedInterceptor.fillIn(call.invocation().getArguments(), call.method(), held.hold());
+        CurrentLease.enter(held);
         try {
-            follow(call.invocation()::proceed, Optional.of(hold));
+            follow(call.invocation()::proceed, Optional.of(held));
         } finally {
             CurrentLease.leave();
         }
@@ -66,31 +80,31 @@ final class AsynchronousCall {
         Object start() throws Throwable;
     }
 
-    private void follow(Start work, Optional<Hold> hold) {
+    private void follow(Start work, Optional<CurrentLease.Held> held) {
         CompletionStage<?> stage;
         try {
             Object returned = work.start();
             stage = returned == null ? CompletableFuture.completedFuture(null) : (CompletionStage<?>) returned;
         } catch (Throwable e) {
-            finish(hold, null, e);
+            finish(held, null, e);
             return;
         }
-        stage.whenComplete((value, failure) -> finish(hold, value, failure));
+        stage.whenComplete((value, failure) -> finish(held, value, failure));
         if (stage instanceof CompletableFuture<?> cancellable) {
             current.set(cancellable);
             cancelCurrent();
             if (call.plan().onLost() == OnLost.INTERRUPT) {
-                hold.ifPresent(held -> held.onLost(loss -> cancellable.cancel(true)));
+                held.ifPresent(it -> it.hold().onLost(loss -> cancellable.cancel(true)));
             }
         }
     }
 
     /** The work's own failure wins, but not the cancellation that came of the loss. */
-    private void finish(Optional<Hold> hold, @Nullable Object value, @Nullable Throwable failure) {
+    private void finish(Optional<CurrentLease.Held> held, @Nullable Object value, @Nullable Throwable failure) {
         Optional<LeaseLostException> lost =
-                call.plan().onLost() == OnLost.IGNORE ? Optional.empty() : hold.flatMap(AsynchronousCall::lossOf);
-        hold.ifPresentOrElse(
-                held -> held.releaseAsync().whenComplete((released, unreleased) -> complete(lost, value, failure)),
+                call.plan().onLost() == OnLost.IGNORE ? Optional.empty() : held.flatMap(it -> lossOf(it.hold()));
+        held.ifPresentOrElse(
+                it -> it.releaseAsync().whenComplete((released, unreleased) -> complete(lost, value, failure)),
                 () -> complete(lost, value, failure));
     }
 

@@ -8,6 +8,8 @@ import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import org.springframework.core.NamedThreadLocal;
@@ -107,11 +109,48 @@ public final class CurrentLease {
         }
     }
 
-    /** What one method holds. */
-    record Held(Holdfast client, Hold hold, Locked.Mode mode) {
+    /**
+     * What one method holds: released when the method has ended, and every stage that methods inside it returned. Thread-safe.
+     */
+    static final class Held {
+
+        private final Holdfast client;
+        private final Hold hold;
+        private final Locked.Mode mode;
+        private final AtomicInteger users = new AtomicInteger(1);
+
+        Held(Holdfast client, Hold hold, Locked.Mode mode) {
+            this.client = client;
+            this.hold = hold;
+            this.mode = mode;
+        }
+
+        Hold hold() {
+            return hold;
+        }
+
+        Locked.Mode mode() {
+            return mode;
+        }
 
         List<Lease> leases() {
             return hold instanceof MultiLease several ? several.leases() : List.of((Lease) hold);
+        }
+
+        /** Another one that ends with a call of {@link #release} or {@link #releaseAsync}; called by one that has not ended. */
+        Held addUser() {
+            users.incrementAndGet();
+            return this;
+        }
+
+        void release() {
+            if (users.decrementAndGet() == 0) {
+                hold.release();
+            }
+        }
+
+        CompletableFuture<?> releaseAsync() {
+            return users.decrementAndGet() == 0 ? hold.releaseAsync() : CompletableFuture.completedFuture(null);
         }
     }
 }

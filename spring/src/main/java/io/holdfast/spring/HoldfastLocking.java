@@ -59,8 +59,15 @@ public class HoldfastLocking {
 
     @Bean
     @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
-    static LockedMethodsCheck holdfastLockedMethodsCheck(ConfigurableListableBeanFactory beans, LockPlans plans) {
-        return new LockedMethodsCheck(beans, plans);
+    static LockTemplates holdfastLockTemplates(LockPlans plans) {
+        return new LockTemplates(plans);
+    }
+
+    @Bean
+    @Role(BeanDefinition.ROLE_INFRASTRUCTURE)
+    static LockedMethodsCheck holdfastLockedMethodsCheck(
+            ConfigurableListableBeanFactory beans, LockPlans plans, LockTemplates templates) {
+        return new LockedMethodsCheck(beans, plans, templates);
     }
 
     private static int order(Environment environment) {

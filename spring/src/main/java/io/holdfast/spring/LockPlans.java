@@ -1,14 +1,12 @@
 package io.holdfast.spring;
 
 import io.holdfast.Holdfast;
-import io.holdfast.Lease;
 import io.holdfast.UnsupportedLockException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -16,6 +14,7 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.stream.Stream;
 import org.springframework.beans.factory.NoSuchBeanDefinitionException;
 import org.springframework.beans.factory.NoUniqueBeanDefinitionException;
 import org.springframework.beans.factory.annotation.BeanFactoryAnnotationUtils;
@@ -23,7 +22,6 @@ import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
 import org.springframework.util.ClassUtils;
-import org.springframework.util.ReflectionUtils;
 
 /** Reads the annotations of methods, once each, and refuses what cannot be. Thread-safe. */
 final class LockPlans {
@@ -36,6 +34,11 @@ final class LockPlans {
 
     LockPlans(ConfigurableListableBeanFactory beans) {
         this.beans = beans;
+    }
+
+    /** The templates of all methods that were looked at so far. */
+    Stream<NameTemplate> templates() {
+        return plans.values().stream().flatMap(Optional::stream).flatMap(plan -> plan.names().stream());
     }
 
     /** Empty if the method has no such annotation. */
@@ -193,7 +196,7 @@ final class LockPlans {
                 Arrays.stream(locked.name()).map(name -> template(method, name)).toList(),
                 duration(method, "maxWait", locked.maxWait()),
                 locked.onConflict(),
-                fallback ? Optional.of(fallback(method, type, locked.fallback())) : Optional.empty(),
+                fallback ? Optional.of(Fallback.of(method, type, locked.fallback())) : Optional.empty(),
                 locked.onLost(),
                 locked.mode(),
                 locked.permits(),
@@ -260,37 +263,6 @@ final class LockPlans {
                     "has " + attribute + " = \"" + text + "\", which is no duration",
                     "Write 250ms, 2s or 1h30m");
         }
-    }
-
-    private Method fallback(Method method, Class<?> type, String name) {
-        List<Class<?>> parameters = new ArrayList<>();
-        for (Class<?> parameter : method.getParameterTypes()) {
-            if (parameter != Lease.class) {
-                parameters.add(parameter);
-            }
-        }
-        Method found = ReflectionUtils.findMethod(type, name, parameters.toArray(Class<?>[]::new));
-        if (found == null) {
-            parameters.add(LockConflictException.class);
-            found = ReflectionUtils.findMethod(type, name, parameters.toArray(Class<?>[]::new));
-        }
-        if (found == null) {
-            throw misuse(
-                    method,
-                    "names the fallback '" + name + "', but " + type.getSimpleName()
-                            + " has no such method with the same parameters",
-                    "Write one with the same parameters, without those of type Lease and optionally with a"
-                            + " LockConflictException as the last");
-        }
-        if (!ClassUtils.isAssignable(method.getReturnType(), found.getReturnType())) {
-            throw misuse(
-                    method,
-                    "has a fallback that returns " + found.getReturnType().getSimpleName() + " and not "
-                            + method.getReturnType().getSimpleName(),
-                    "Let both return the same");
-        }
-        ReflectionUtils.makeAccessible(found);
-        return found;
     }
 
     private String text(String value) {

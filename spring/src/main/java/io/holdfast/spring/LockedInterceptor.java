@@ -1,28 +1,22 @@
 package io.holdfast.spring;
 
-import io.holdfast.Acquirable;
 import io.holdfast.Hold;
 import io.holdfast.Holdfast;
 import io.holdfast.Lease;
 import io.holdfast.LeaseLostException;
 import io.holdfast.MultiLease;
-import io.holdfast.spi.DurationText;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
-import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Method;
-import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
 import org.jspecify.annotations.Nullable;
-import org.springframework.aop.ProxyMethodInvocation;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
 
@@ -60,23 +54,26 @@ final class LockedInterceptor implements MethodInterceptor {
                 .map(template -> template.name(target, invocation.getArguments(), beans))
                 .distinct()
                 .toList();
+        LockedCall call = new LockedCall(plan, client, names, target, invocation);
+        boolean returnsStage =
+                CompletionStage.class.isAssignableFrom(invocation.getMethod().getReturnType());
         Optional<CurrentLease.Held> outer = heldAlready(plan, client, names);
         if (outer.isPresent()) {
-            fillIn(
-                    invocation.getArguments(),
-                    invocation.getMethod(),
-                    outer.get().hold());
-            CurrentLease.enter(outer.get());
-            try {
-                return invocation.proceed();
-            } finally {
-                CurrentLease.leave();
-            }
+            return returnsStage
+                    ? new AsynchronousCall(call).startUnder(outer.get().addUser())
+                    : runUnder(outer.get(), invocation);
         }
-        Call call = new Call(plan, client, names, target, invocation);
-        return CompletionStage.class.isAssignableFrom(invocation.getMethod().getReturnType())
-                ? new AsynchronousCall(call).start()
-                : run(call);
+        return returnsStage ? new AsynchronousCall(call).start() : run(call);
+    }
+
+    private static @Nullable Object runUnder(CurrentLease.Held outer, MethodInvocation invocation) throws Throwable {
+        fillIn(invocation.getArguments(), invocation.getMethod(), outer.hold());
+        CurrentLease.enter(outer);
+        try {
+            return invocation.proceed();
+        } finally {
+            CurrentLease.leave();
+        }
     }
 
     /** What the calling thread holds of these locks, if it is all of them. */
@@ -100,7 +97,7 @@ final class LockedInterceptor implements MethodInterceptor {
         return Optional.of(held.get(0));
     }
 
-    private @Nullable Object run(Call call) throws Throwable {
+    private @Nullable Object run(LockedCall call) throws Throwable {
         Optional<? extends Hold> got;
         try {
             got = call.acquire();
@@ -118,7 +115,7 @@ final class LockedInterceptor implements MethodInterceptor {
         return got.isEmpty() ? call.conflict() : runWith(got.get(), call);
     }
 
-    private @Nullable Object runWith(Hold hold, Call call) throws Throwable {
+    private @Nullable Object runWith(Hold hold, LockedCall call) throws Throwable {
         boolean inTransaction = Transactions.isOpen();
         Interruption interruption = new Interruption();
         CurrentLease.Held held =
@@ -127,7 +124,7 @@ final class LockedInterceptor implements MethodInterceptor {
             if (inTransaction) {
                 Transactions.whenEnded(() -> {
                     CurrentLease.endOfTransaction(held);
-                    hold.release();
+                    held.release();
                 });
                 CurrentLease.keep(held);
             }
@@ -151,7 +148,7 @@ final class LockedInterceptor implements MethodInterceptor {
             return result;
         } finally {
             if (!inTransaction) {
-                hold.release();
+                held.release();
             }
         }
     }
@@ -214,85 +211,6 @@ final class LockedInterceptor implements MethodInterceptor {
             }
             state = State.OVER;
             return interrupted;
-        }
-    }
-
-    /** One call of a method with its lock. */
-    record Call(LockPlan plan, Holdfast client, List<String> names, Object target, MethodInvocation invocation) {
-
-        Method method() {
-            return plan.method();
-        }
-
-        Acquirable<? extends Hold> locks() {
-            return plan.locks(client, names);
-        }
-
-        Optional<? extends Hold> acquire() throws InterruptedException {
-            if (plan.waitAtMost().isEmpty()) {
-                return Optional.of(locks().acquire());
-            }
-            Duration limit = plan.waitAtMost().get();
-            return limit.isZero() ? locks().tryAcquire() : locks().tryAcquire(limit);
-        }
-
-        CompletableFuture<? extends Optional<? extends Hold>> acquireAsync() {
-            if (plan.waitAtMost().isEmpty()) {
-                return locks().acquireAsync().thenApply(Optional::of);
-            }
-            Duration limit = plan.waitAtMost().get();
-            return limit.isZero() ? locks().tryAcquireAsync() : locks().tryAcquireAsync(limit);
-        }
-
-        /** What the call returns, or throws, that did not get its lock. */
-        @Nullable
-        Object conflict() throws Throwable {
-            switch (plan.onConflict()) {
-                case SKIP:
-                    LOG.log(Level.DEBUG, "{0} is skipped: others hold {1}", plan.describe(), names);
-                    return nothing(method().getReturnType());
-                case FALLBACK:
-                    return callFallback(plan.fallback().orElseThrow());
-                default:
-                    throw conflictException();
-            }
-        }
-
-        private static @Nullable Object nothing(Class<?> type) {
-            if (type == Optional.class) {
-                return Optional.empty();
-            }
-            return CompletionStage.class.isAssignableFrom(type) ? CompletableFuture.completedFuture(null) : null;
-        }
-
-        private @Nullable Object callFallback(Method fallback) throws Throwable {
-            List<@Nullable Object> arguments = new ArrayList<>();
-            for (int i = 0; i < method().getParameterCount(); i++) {
-                if (method().getParameterTypes()[i] != Lease.class) {
-                    arguments.add(invocation.getArguments()[i]);
-                }
-            }
-            if (fallback.getParameterCount() > arguments.size()) {
-                arguments.add(conflictException());
-            }
-            try {
-                return fallback.invoke(target, arguments.toArray());
-            } catch (InvocationTargetException e) {
-                throw e.getTargetException();
-            }
-        }
-
-        private LockConflictException conflictException() {
-            String waited = plan.waitAtMost()
-                    .filter(limit -> !limit.isZero())
-                    .map(limit -> " for " + DurationText.of(limit))
-                    .orElse("");
-            return new LockConflictException(names, plan.describe(), waited);
-        }
-
-        /** The method is run by another thread, for which an invocation must be copied. */
-        Call copy() {
-            return new Call(plan, client, names, target, ((ProxyMethodInvocation) invocation).invocableClone());
         }
     }
 }

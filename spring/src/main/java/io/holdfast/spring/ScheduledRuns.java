@@ -1,9 +1,10 @@
 package io.holdfast.spring;
 
+import org.springframework.aop.framework.AopInfrastructureBean;
 import org.springframework.context.SmartLifecycle;
 
 /** Whether scheduled methods may begin: not once the application has begun to stop. Stops before everything else. Thread-safe. */
-final class ScheduledRuns implements SmartLifecycle {
+final class ScheduledRuns implements SmartLifecycle, AopInfrastructureBean {
 
     private volatile boolean allowed = true;
     private volatile boolean running;

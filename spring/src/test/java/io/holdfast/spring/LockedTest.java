@@ -9,10 +9,13 @@ import io.holdfast.Lease;
 import io.holdfast.LeaseLostException;
 import io.holdfast.testing.TestLocks;
 import java.time.Duration;
+import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.OptionalInt;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CompletionStage;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
@@ -159,6 +162,31 @@ class LockedTest {
             return reply;
         }
 
+        @Locked("same")
+        public CompletableFuture<String> outerOfStage() {
+            return inner.stage();
+        }
+
+        @Locked("same")
+        public void startsAStageAndReturns() {
+            inner.stage();
+        }
+
+        @Locked(name = "busy", maxWait = "0", onConflict = OnConflict.SKIP)
+        public CompletionStage<Optional<String>> skippingStage() {
+            return CompletableFuture.completedFuture(Optional.of("ran"));
+        }
+
+        @Locked(name = "busy", maxWait = "0", onConflict = OnConflict.SKIP)
+        public OptionalInt skippingInt() {
+            return OptionalInt.of(1);
+        }
+
+        @Locked("stock/#{#what}")
+        public String any(Object what) {
+            return CurrentLease.require().name();
+        }
+
         @Locked(name = "longest", maxHold = "1m", ttl = "10s")
         public void tooLong() {
             assertThat(CurrentLease.require().remaining()).isLessThan(Duration.ofSeconds(10));
@@ -167,6 +195,18 @@ class LockedTest {
     }
 
     static class Inner {
+        final CompletableFuture<String> reply = new CompletableFuture<>();
+
+        @Locked("same")
+        public CompletableFuture<String> stage() {
+            assertThat(CurrentLease.require().name()).isEqualTo("same");
+            return reply;
+        }
+
+        public CompletableFuture<String> reply() {
+            return reply;
+        }
+
         @Locked("same")
         public long again() {
             return CurrentLease.token();
@@ -321,6 +361,47 @@ class LockedTest {
 
         await().untilAsserted(() -> assertThat(target.reply).isCancelled());
         await().untilAsserted(() -> assertThat(locks.openLeases()).isEmpty());
+    }
+
+    @Test
+    void aStageInsideAnotherMethodKeepsItsLockBeyondThatMethodsEnd() {
+        shop.startsAStageAndReturns();
+
+        assertThat(locks.holdfast().lock("same").tryAcquire()).isEmpty();
+        context.getBean(Inner.class).reply().complete("done");
+        await().untilAsserted(() -> assertThat(locks.openLeases()).isEmpty());
+        assertThat(locks.holdfast().statistics().granted()).isEqualTo(1);
+    }
+
+    @Test
+    void aLossCancelsTheStageOfAnInnerMethodToo() {
+        CompletableFuture<String> result = shop.outerOfStage();
+        await().untilAsserted(() -> assertThat(locks.openLeases()).hasSize(1));
+
+        locks.lose("same");
+
+        assertThatThrownBy(() -> result.get(10, TimeUnit.SECONDS)).hasCauseInstanceOf(LeaseLostException.class);
+        assertThat(context.getBean(Inner.class).reply()).isCancelled();
+    }
+
+    @Test
+    void whatIsSkippedIsEmptyAsItsTypeSays() {
+        locks.takenByOther("busy");
+
+        assertThat(shop.skippingInt()).isEmpty();
+        assertThat(shop.skippingStage()).succeedsWithin(Duration.ofSeconds(10)).isEqualTo(Optional.empty());
+    }
+
+    @Test
+    void anObjectWithoutATextOfItsOwnIsNoName() {
+        assertThat(shop.any(new StringBuilder("42"))).isEqualTo("stock/42");
+        assertThat(shop.any(List.of(1, 2))).isEqualTo("stock/1,2");
+        assertThatThrownBy(() -> shop.any(new Object() {}))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining(", of which none can be made. Name one of its properties.");
+        assertThatThrownBy(() -> shop.any(Optional.empty()))
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageContaining("#what is null");
     }
 
     @Test

@@ -8,16 +8,24 @@ import io.holdfast.testing.TestLocks;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.stream.Stream;
+import org.aopalliance.intercept.MethodInterceptor;
+import org.aopalliance.intercept.MethodInvocation;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.Arguments;
 import org.junit.jupiter.params.provider.MethodSource;
+import org.springframework.aop.framework.AbstractAdvisingBeanPostProcessor;
+import org.springframework.aop.support.ComposablePointcut;
+import org.springframework.aop.support.DefaultPointcutAdvisor;
 import org.springframework.beans.factory.config.BeanPostProcessor;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Scope;
+import org.springframework.context.annotation.ScopedProxyMode;
+import org.springframework.context.support.SimpleThreadScope;
 
 @DisplayName("misuse of annotations fails at start")
 class MisuseTest {
@@ -200,6 +208,61 @@ class MisuseTest {
             context.refresh();
 
             assertThat(context.getBean(Fine.class).work()).succeedsWithin(java.time.Duration.ofSeconds(10));
+        }
+    }
+
+    interface Sells {
+        void sell();
+    }
+
+    static class BehindAnInterface implements Sells {
+        @Override
+        public void sell() {}
+
+        @Locked("a")
+        public void work() {}
+    }
+
+    /** Before the lock, as transactions do it where proxies have the interfaces of their beans only. */
+    static class InterfaceProxies extends AbstractAdvisingBeanPostProcessor {
+        private static final long serialVersionUID = 1L;
+
+        InterfaceProxies() {
+            this.advisor = new DefaultPointcutAdvisor(
+                    new ComposablePointcut(Sells.class::isAssignableFrom),
+                    (MethodInterceptor) MethodInvocation::proceed);
+            setOrder(0);
+        }
+    }
+
+    @Test
+    void aMethodThatTheProxyOfItsBeanDoesNotHaveIsNamed() {
+        try (AnnotationConfigApplicationContext context = context()) {
+            context.registerBean(InterfaceProxies.class, InterfaceProxies::new);
+            context.registerBean(BehindAnInterface.class);
+
+            assertThatThrownBy(context::refresh)
+                    .isInstanceOf(LockMisuseException.class)
+                    .hasMessageContaining("BehindAnInterface.work is in no interface of the bean");
+        }
+    }
+
+    @Test
+    void aBeanInAScopeIsLockedThoughItsScopedProxyIsNot() {
+        try (AnnotationConfigApplicationContext context = context()) {
+            context.getBeanFactory().registerScope("thread", new SimpleThreadScope());
+            context.register(InAScope.class);
+            context.refresh();
+
+            assertThat(context.getBean(InAScope.class).work()).isEqualTo("a");
+        }
+    }
+
+    @Scope(value = "thread", proxyMode = ScopedProxyMode.TARGET_CLASS)
+    static class InAScope {
+        @Locked("a")
+        public String work() {
+            return CurrentLease.require().name();
         }
     }
 

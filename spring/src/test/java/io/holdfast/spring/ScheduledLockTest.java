@@ -1,9 +1,15 @@
 package io.holdfast.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.holdfast.Holdfast;
+import io.holdfast.memory.MemoryStore;
+import io.holdfast.spi.LockStore;
+import io.holdfast.spi.StoreTraits;
 import io.holdfast.testing.TestLocks;
+import java.lang.reflect.InvocationTargetException;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -111,6 +117,67 @@ class ScheduledLockTest {
 
         assertThat(jobs.runs()).isEqualTo(2);
         assertThat(locks.holdfast().statistics().renewed()).isGreaterThan(500);
+    }
+
+    static class Lasting {
+        @ScheduledLock(name = "lasting", minHold = "10s")
+        public void work() {}
+    }
+
+    @Test
+    void whereTheStoreCannotKeepAReleasedLockTakenAutoMeansNotAtAllAndATimeIsRefused() {
+        try (Holdfast unlingering = unlingering();
+                AnnotationConfigApplicationContext other = new AnnotationConfigApplicationContext()) {
+            other.registerBean(Holdfast.class, () -> unlingering, definition -> definition.setDestroyMethodName(""));
+            other.registerBean(TestLocks.class, () -> locks, definition -> definition.setDestroyMethodName(""));
+            other.register(Locking.class, Jobs.class);
+            other.refresh();
+            Jobs job = other.getBean(Jobs.class);
+
+            job.everyTenSeconds();
+            job.everyTenSeconds();
+
+            assertThat(job.runs()).isEqualTo(2);
+        }
+        try (Holdfast unlingering = unlingering();
+                AnnotationConfigApplicationContext other = new AnnotationConfigApplicationContext()) {
+            other.registerBean(Holdfast.class, () -> unlingering, definition -> definition.setDestroyMethodName(""));
+            other.register(Locking.class, Lasting.class);
+
+            assertThatThrownBy(other::refresh)
+                    .isInstanceOf(LockMisuseException.class)
+                    .hasMessageStartingWith("Lasting.work asks for a lock that memory cannot keep");
+        }
+    }
+
+    private static Holdfast unlingering() {
+        return Holdfast.builder()
+                .store(opened ->
+                        withoutLingering(MemoryStore.named("unlingering").open(opened)))
+                .connect();
+    }
+
+    /** A store as it is, but for what it says that it can do. */
+    private static LockStore withoutLingering(LockStore store) {
+        StoreTraits all = store.traits();
+        StoreTraits less = new StoreTraits(
+                all.store(),
+                all.queues(),
+                all.shared(),
+                all.permits(),
+                false,
+                all.minTtl(),
+                all.maxTtl(),
+                all.minMargin(),
+                all.poll());
+        return (LockStore) Proxy.newProxyInstance(
+                LockStore.class.getClassLoader(), new Class<?>[] {LockStore.class}, (proxy, method, arguments) -> {
+                    try {
+                        return method.getName().equals("traits") ? less : method.invoke(store, arguments);
+                    } catch (InvocationTargetException e) {
+                        throw e.getTargetException();
+                    }
+                });
     }
 
     @Test

@@ -2,6 +2,7 @@ package io.holdfast.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import io.holdfast.Holdfast;
 import io.holdfast.LeaseLostException;
@@ -108,6 +109,11 @@ class TransactionsTest {
             database.update("INSERT INTO sold VALUES (1)");
         }
 
+        @Locked("stock")
+        public CompletableFuture<Boolean> laterInTransaction() {
+            return CompletableFuture.completedFuture(TransactionSynchronizationManager.isActualTransactionActive());
+        }
+
         private void note(String when) {
             held.add(when + ": " + (locks.holdfast().lock("stock").inspect().isHeld() ? "held" : "free"));
         }
@@ -128,6 +134,8 @@ class TransactionsTest {
     @AfterEach
     void end() {
         context.close();
+        // Losses are told by another thread.
+        await().untilAsserted(() -> assertThat(locks.openLeases()).isEmpty());
         locks.close();
     }
 
@@ -188,6 +196,16 @@ class TransactionsTest {
         assertThat(locks.holdfast().lock("stock").inspect().isHeld()).isFalse();
         stock.deduct();
         assertThat(locks.holdfast().statistics().granted()).isEqualTo(2);
+    }
+
+    @Test
+    void aStageNeverRunsInsideItsCallersTransactionWhichEndsAfterItsLock() {
+        for (int i = 0; i < 500; i++) {
+            CompletableFuture<Boolean> inside =
+                    context.getBean(TransactionTemplate.class).execute(status -> stock.laterInTransaction());
+
+            assertThat(inside).succeedsWithin(Duration.ofSeconds(10)).isEqualTo(false);
+        }
     }
 
     @Test

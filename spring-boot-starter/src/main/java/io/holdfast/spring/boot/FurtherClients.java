@@ -2,7 +2,7 @@ package io.holdfast.spring.boot;
 
 import io.holdfast.Holdfast;
 import java.util.Map;
-import org.springframework.beans.factory.BeanFactory;
+import java.util.Set;
 import org.springframework.beans.factory.support.BeanDefinitionRegistry;
 import org.springframework.beans.factory.support.RootBeanDefinition;
 import org.springframework.boot.context.properties.bind.Bindable;
@@ -11,27 +11,32 @@ import org.springframework.context.annotation.ImportBeanDefinitionRegistrar;
 import org.springframework.core.env.Environment;
 import org.springframework.core.type.AnnotationMetadata;
 
-/** Registers a bean for each client below {@code holdfast.clients}. */
+/** Registers a bean for each client below {@code holdfast.clients}: by a factory method, which can also be called from code made ahead of time. */
 final class FurtherClients implements ImportBeanDefinitionRegistrar {
 
     private final Environment environment;
-    private final BeanFactory beans;
 
-    FurtherClients(Environment environment, BeanFactory beans) {
+    FurtherClients(Environment environment) {
         this.environment = environment;
-        this.beans = beans;
     }
 
     @Override
     public void registerBeanDefinitions(AnnotationMetadata importing, BeanDefinitionRegistry registry) {
-        Map<String, ClientProperties> clients = Binder.get(environment)
-                .bind("holdfast.clients", Bindable.mapOf(String.class, ClientProperties.class))
-                .orElse(Map.of());
-        clients.forEach((name, properties) -> {
-            RootBeanDefinition definition = new RootBeanDefinition(
-                    Holdfast.class, () -> beans.getBean(HoldfastClients.class).connect(name, properties));
+        for (String name : names(environment)) {
+            RootBeanDefinition definition = new RootBeanDefinition();
+            definition.setTargetType(Holdfast.class);
+            definition.setFactoryBeanName("holdfastClients");
+            definition.setFactoryMethodName("connectNamed");
+            definition.getConstructorArgumentValues().addIndexedArgumentValue(0, name);
             definition.setDestroyMethodName("close");
             registry.registerBeanDefinition(name, definition);
-        });
+        }
+    }
+
+    static Set<String> names(Environment environment) {
+        return Binder.get(environment)
+                .bind("holdfast.clients", Bindable.mapOf(String.class, ClientProperties.class))
+                .orElse(Map.of())
+                .keySet();
     }
 }

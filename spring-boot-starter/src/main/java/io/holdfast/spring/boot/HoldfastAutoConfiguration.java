@@ -1,19 +1,17 @@
 package io.holdfast.spring.boot;
 
 import io.holdfast.Holdfast;
-import io.holdfast.micrometer.HoldfastMetrics;
 import io.holdfast.spring.HoldfastLocking;
-import io.micrometer.core.instrument.MeterRegistry;
 import javax.sql.DataSource;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;
-import org.springframework.boot.autoconfigure.condition.ConditionalOnBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnClass;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnMissingBean;
 import org.springframework.boot.autoconfigure.condition.ConditionalOnProperty;
 import org.springframework.boot.context.properties.EnableConfigurationProperties;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails;
 import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Conditional;
 import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Import;
 import org.springframework.context.annotation.Primary;
@@ -25,8 +23,7 @@ import org.springframework.scheduling.concurrent.ExecutorConfigurationSupport;
 @AutoConfiguration(
         afterName = {
             "org.springframework.boot.data.redis.autoconfigure.DataRedisAutoConfiguration",
-            "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration",
-            "org.springframework.boot.micrometer.metrics.autoconfigure.CompositeMeterRegistryAutoConfiguration"
+            "org.springframework.boot.jdbc.autoconfigure.DataSourceAutoConfiguration"
         })
 @EnableConfigurationProperties(HoldfastProperties.class)
 @Import(FurtherClients.class)
@@ -34,16 +31,19 @@ public class HoldfastAutoConfiguration {
 
     @Bean
     HoldfastClients holdfastClients(
-            ObjectProvider<StoreSource> sources, ObjectProvider<HoldfastBuilderCustomizer> customizers) {
-        return new HoldfastClients(sources, customizers);
+            HoldfastProperties properties,
+            ObjectProvider<StoreSource> sources,
+            ObjectProvider<HoldfastBuilderCustomizer> customizers) {
+        return new HoldfastClients(properties, sources, customizers);
     }
 
     /** Not made where all clients are named ones. */
     @Bean(destroyMethod = "close")
     @Primary
     @ConditionalOnMissingBean
-    Holdfast holdfast(HoldfastClients clients, HoldfastProperties properties) {
-        return clients.connect("holdfast", properties);
+    @Conditional(OnDefaultClient.class)
+    Holdfast holdfast(HoldfastClients clients) {
+        return clients.connectDefault();
     }
 
     @Bean
@@ -78,20 +78,6 @@ public class HoldfastAutoConfiguration {
         @Order(2)
         StoreSource holdfastDataSourceSource(ObjectProvider<DataSource> databases) {
             return new DataSourceStoreSource(databases);
-        }
-    }
-
-    @Configuration(proxyBeanMethods = false)
-    @ConditionalOnClass({MeterRegistry.class, HoldfastMetrics.class})
-    static class Metrics {
-
-        @Bean
-        @ConditionalOnBean(MeterRegistry.class)
-        HoldfastBuilderCustomizer holdfastMetrics(MeterRegistry registry, HoldfastProperties properties) {
-            return (client, builder) -> {
-                HoldfastMetrics.Builder metrics = HoldfastMetrics.builder(registry);
-                builder.observer((properties.getMetrics().isHistograms() ? metrics.withHistograms() : metrics).build());
-            };
         }
     }
 }

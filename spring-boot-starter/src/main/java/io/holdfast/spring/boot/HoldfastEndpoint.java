@@ -21,6 +21,8 @@ import org.springframework.boot.actuate.endpoint.annotation.Selector;
 @Endpoint(id = "holdfast", defaultAccess = Access.READ_ONLY)
 public class HoldfastEndpoint {
 
+    private static final int MOST_LOCKS = 100;
+
     private final Map<String, Holdfast> clients;
     private final Map<String, LocalLeases> leases;
 
@@ -51,6 +53,25 @@ public class HoldfastEndpoint {
                             local.map(LocalLeases::waiting).orElse(List.of())));
         });
         return views;
+    }
+
+    /**
+     * What the store of a client shows.
+     *
+     * @param total how many locks are held or waited for
+     * @param locks the first of them by name
+     */
+    public record StoreView(int total, List<LockView> locks) {}
+
+    /** @param prefix what the names of locks begin with; without it, all */
+    @ReadOperation
+    public @Nullable StoreView locks(@Selector String client, @Nullable String prefix) {
+        Holdfast known = clients.get(client);
+        if (known == null) {
+            return null;
+        }
+        List<LockView> all = known.locks(prefix == null ? "" : prefix);
+        return new StoreView(all.size(), all.stream().limit(MOST_LOCKS).toList());
     }
 
     /** A lock as the store of a client sees it. */

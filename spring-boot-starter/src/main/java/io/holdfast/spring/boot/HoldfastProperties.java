@@ -1,5 +1,6 @@
 package io.holdfast.spring.boot;
 
+import java.time.Duration;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import org.jspecify.annotations.Nullable;
@@ -14,6 +15,7 @@ public class HoldfastProperties extends ClientProperties {
 
     private final Locked locked = new Locked();
     private final Metrics metrics = new Metrics();
+    private final Tracing tracing = new Tracing();
 
     public Map<String, ClientProperties> getClients() {
         return clients;
@@ -25,6 +27,10 @@ public class HoldfastProperties extends ClientProperties {
 
     public Metrics getMetrics() {
         return metrics;
+    }
+
+    public Tracing getTracing() {
+        return tracing;
     }
 
     /** Settings of {@code @Locked} and {@code @ScheduledLock}. */
@@ -65,6 +71,21 @@ public class HoldfastProperties extends ClientProperties {
 
         public void setHistograms(boolean histograms) {
             this.histograms = histograms;
+        }
+    }
+
+    /** Settings of the spans. */
+    public static class Tracing {
+
+        /** How long an acquisition takes at least of which there is a span though it succeeded. */
+        private Duration waitedAtLeast = Duration.ofMillis(10);
+
+        public Duration getWaitedAtLeast() {
+            return waitedAtLeast;
+        }
+
+        public void setWaitedAtLeast(Duration waitedAtLeast) {
+            this.waitedAtLeast = waitedAtLeast;
         }
     }
 }

@@ -20,11 +20,7 @@ final class LockFailureAnalyzers {
     static final class NoStore extends AbstractFailureAnalyzer<NoLockStoreException> {
         @Override
         protected FailureAnalysis analyze(Throwable root, NoLockStoreException cause) {
-            return new FailureAnalysis(
-                    cause.getMessage() + ".",
-                    "Set holdfast.store, for instance to redis://localhost:6379, and add the module of that store, here"
-                            + " io.holdfast:holdfast-redis. For one machine only, file:/var/lib/locks needs no server.",
-                    cause);
+            return new FailureAnalysis(cause.getMessage() + ".", cause.nextStep() + ".", cause);
         }
     }
 

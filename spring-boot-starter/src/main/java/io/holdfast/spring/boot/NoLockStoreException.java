@@ -5,7 +5,20 @@ public final class NoLockStoreException extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
 
-    NoLockStoreException(String problem) {
+    private final String nextStep;
+
+    NoLockStoreException(String problem, String nextStep) {
         super(problem);
+        this.nextStep = nextStep;
+    }
+
+    NoLockStoreException(String problem, String nextStep, Throwable cause) {
+        super(problem, cause);
+        this.nextStep = nextStep;
+    }
+
+    /** What to do. */
+    public String nextStep() {
+        return nextStep;
     }
 }

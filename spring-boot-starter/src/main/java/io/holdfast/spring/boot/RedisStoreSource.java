@@ -8,6 +8,7 @@ import java.util.stream.Collectors;
 import org.jspecify.annotations.Nullable;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails;
+import org.springframework.boot.ssl.SslStoreBundle;
 
 /** The Redis of {@code spring.data.redis}, or of whatever else gives connection details; over connections of our own. */
 final class RedisStoreSource implements StoreSource {
@@ -29,11 +30,17 @@ final class RedisStoreSource implements StoreSource {
     }
 
     static String uri(DataRedisConnectionDetails details) {
-        if (details.getSslBundle() != null) {
+        boolean tls = details.getSslBundle() != null;
+        if (tls && details.getSslBundle().getStores() != SslStoreBundle.NONE) {
             throw new NoLockStoreException(
-                    "The Redis connection of the application uses an SSL bundle, which cannot be handed on"
-                            + " to the lock store. Set holdfast.store to an address that begins with rediss://");
+                    "The Redis connection of the application uses an SSL bundle with stores of its own, which cannot be"
+                            + " handed on to the lock store",
+                    "Set holdfast.store to an address that begins with rediss:// and names them by tls-ca, tls-cert, tls-key");
         }
+        return address(details) + (tls ? "?tls=true" : "");
+    }
+
+    private static String address(DataRedisConnectionDetails details) {
         String credentials = credentials(details.getUsername(), details.getPassword());
         if (details.getCluster() != null) {
             return "redis-cluster://" + credentials
@@ -51,8 +58,8 @@ final class RedisStoreSource implements StoreSource {
         DataRedisConnectionDetails.Standalone server = details.getStandalone();
         if (server == null) {
             throw new NoLockStoreException(
-                    "The Redis connection of the application is neither one server, nor Sentinel, nor a"
-                            + " cluster. Set holdfast.store to its address");
+                    "The Redis connection of the application is neither one server, nor Sentinel, nor a cluster",
+                    "Set holdfast.store to its address");
         }
         return "redis://" + credentials + server.getHost() + ":" + server.getPort()
                 + (server.getDatabase() == 0 ? "" : "/" + server.getDatabase());

@@ -12,10 +12,15 @@ import io.holdfast.spring.Locked;
 import io.holdfast.testing.TestLocks;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
+import io.micrometer.tracing.test.simple.SimpleTracer;
+import java.io.InputStream;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import javax.sql.DataSource;
+import org.h2.jdbcx.JdbcDataSource;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
@@ -33,6 +38,7 @@ class HoldfastAutoConfigurationTest {
     private final ApplicationContextRunner runner = new ApplicationContextRunner()
             .withConfiguration(AutoConfigurations.of(
                     HoldfastAutoConfiguration.class,
+                    HoldfastMetricsAutoConfiguration.class,
                     HoldfastHealthAutoConfiguration.class,
                     HoldfastEndpointAutoConfiguration.class));
     private final ApplicationContextRunner memory = runner.withPropertyValues("holdfast.store=memory:");
@@ -84,6 +90,65 @@ class HoldfastAutoConfigurationTest {
                     assertThat(context.getBeansOfType(Holdfast.class)).containsOnlyKeys("holdfast", "orders");
                     assertThat(context.getBean(Holdfast.class)).isSameAs(context.getBean("holdfast"));
                 });
+    }
+
+    @Test
+    void whereAllClientsAreNamedThereIsNoOther() {
+        runner.withPropertyValues(
+                        "holdfast.clients.orders.store=memory:orders", "holdfast.clients.stock.store=memory:stock")
+                .run(context -> {
+                    assertThat(context).hasNotFailed();
+                    assertThat(context.getBeansOfType(Holdfast.class)).containsOnlyKeys("orders", "stock");
+                });
+        runner.withPropertyValues(
+                        "holdfast.clients.orders.store=memory:orders", "holdfast.clients.stock.store=memory:stock")
+                .withBean(Shop.class)
+                .run(context -> assertThat(context.getStartupFailure())
+                        .isInstanceOf(LockMisuseException.class)
+                        .hasMessageContaining("does not say which of several clients to use: [orders, stock]"));
+        runner.withPropertyValues("holdfast.clients.orders.store=memory:orders")
+                .withBean(Shop.class)
+                .run(context ->
+                        assertThat(context.getBean(Shop.class).buy("42")).isEqualTo("stock/42"));
+    }
+
+    @Test
+    void theOnlyDataSourceIsTheStoreAlsoIfItIsH2() {
+        JdbcDataSource h2 = new JdbcDataSource();
+        h2.setURL("jdbc:h2:mem:locks;DB_CLOSE_DELAY=-1");
+        runner.withPropertyValues("holdfast.jdbc.initialize-schema=true")
+                .withBean(DataSource.class, () -> h2)
+                .withBean(Shop.class)
+                .run(context ->
+                        assertThat(context.getBean(Shop.class).buy("42")).isEqualTo("stock/42"));
+    }
+
+    @Test
+    void anAddressThatNobodyServesIsExplained() {
+        runner.withPropertyValues("holdfast.clients.orders.store=mongodb://localhost", "holdfast.store=memory:")
+                .run(context -> {
+                    FailureAnalysis analysis = new LockFailureAnalyzers.NoStore().analyze(context.getStartupFailure());
+                    assertThat(analysis.getDescription())
+                            .startsWith("The client 'orders' cannot be made: no store serves mongodb://localhost");
+                    assertThat(analysis.getAction()).startsWith("Correct holdfast.clients.orders.store");
+                });
+    }
+
+    @Test
+    void theSettingsAreDescribedForEditors() throws Exception {
+        try (InputStream metadata = getClass().getResourceAsStream("/META-INF/spring-configuration-metadata.json")) {
+            assertThat(new String(metadata.readAllBytes(), StandardCharsets.UTF_8))
+                    .contains(
+                            "\"holdfast.store\"",
+                            "\"holdfast.request-timeout\"",
+                            "\"holdfast.defaults.ttl\"",
+                            "\"holdfast.local-handoff.most\"",
+                            "\"holdfast.jdbc.initialize-schema\"",
+                            "\"holdfast.locked.order\"",
+                            "\"holdfast.clients\"",
+                            "\"holdfast.tracing.waited-at-least\"",
+                            "Address of the lock store");
+        }
     }
 
     @Test
@@ -150,10 +215,53 @@ class HoldfastAutoConfigurationTest {
 
                     assertThat(context.getBean(MeterRegistry.class)
                                     .get("holdfast.lock.acquire")
-                                    .tags("lock", "stock", "outcome", "granted")
+                                    .tags("lock", "stock/{sku}", "outcome", "granted")
                                     .timer()
                                     .count())
                             .isEqualTo(1);
+                });
+    }
+
+    @Test
+    void theTagOfLocksThatNoAnnotationNamesIsTheUsersToChoose() {
+        memory.withBean(MeterRegistry.class, SimpleMeterRegistry::new)
+                .withBean(Shop.class)
+                .withBean(
+                        HoldfastMetricsCustomizer.class,
+                        () -> (client, metrics) ->
+                                metrics.lockTag(lock -> "by hand").storeTag(client))
+                .run(context -> {
+                    context.getBean(Shop.class).buy("42");
+                    context.getBean(Holdfast.class).lock("orders/7").tryRun(() -> {});
+
+                    MeterRegistry registry = context.getBean(MeterRegistry.class);
+                    assertThat(registry.get("holdfast.lock.hold")
+                                    .tags("lock", "by hand", "store", "holdfast")
+                                    .timer()
+                                    .count())
+                            .isEqualTo(1);
+                    assertThat(registry.get("holdfast.lock.hold")
+                                    .tags("lock", "stock/{sku}")
+                                    .timer()
+                                    .count())
+                            .isEqualTo(1);
+                });
+    }
+
+    @Test
+    void acquisitionsThatFailedAreSpansOfTheApplicationsTracer() {
+        memory.withPropertyValues("holdfast.tracing.waited-at-least=1m")
+                .withBean(SimpleTracer.class)
+                .run(context -> {
+                    Holdfast client = context.getBean(Holdfast.class);
+                    try (Lease lease = client.lock("a").tryAcquire().orElseThrow()) {
+                        assertThat(lease.isValid()).isTrue();
+                        assertThat(client.lock("a").tryAcquire()).isEmpty();
+                    }
+
+                    assertThat(context.getBean(SimpleTracer.class).onlySpan().getTags())
+                            .containsEntry("holdfast.lock", "a")
+                            .containsEntry("holdfast.outcome", "taken");
                 });
     }
 

@@ -8,6 +8,8 @@ import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.springframework.boot.data.redis.autoconfigure.DataRedisConnectionDetails;
+import org.springframework.boot.ssl.SslBundle;
+import org.springframework.boot.ssl.SslStoreBundle;
 
 @DisplayName("the address of the application's Redis")
 class RedisStoreSourceTest {
@@ -79,9 +81,31 @@ class RedisStoreSourceTest {
     }
 
     @Test
+    void withTlsOfTheSystemsTrustIsReachedByTls() {
+        assertThat(RedisStoreSource.uri(tls(SslBundle.systemDefault()))).isEqualTo("redis://db-1:6379?tls=true");
+        assertThatThrownBy(() -> RedisStoreSource.uri(tls(SslBundle.of(SslStoreBundle.of(null, null, null)))))
+                .isInstanceOf(NoLockStoreException.class)
+                .hasMessageContaining("SSL bundle with stores of its own");
+    }
+
+    private static DataRedisConnectionDetails tls(SslBundle bundle) {
+        return new DataRedisConnectionDetails() {
+            @Override
+            public SslBundle getSslBundle() {
+                return bundle;
+            }
+
+            @Override
+            public Standalone getStandalone() {
+                return Standalone.of("db-1", 6379);
+            }
+        };
+    }
+
+    @Test
     void thatCannotBeToldIsAnError() {
         assertThatThrownBy(() -> RedisStoreSource.uri(new DataRedisConnectionDetails() {}))
                 .isInstanceOf(NoLockStoreException.class)
-                .hasMessageContaining("Set holdfast.store");
+                .hasMessageContaining("neither one server, nor Sentinel, nor a cluster");
     }
 }

@@ -168,6 +168,17 @@ class StockOnPostgresTest {
     }
 
     @Test
+    void theTableIsCreatedForAnAddressTooIfAskedTo() {
+        String address = server.jdbcUrl() + (server.jdbcUrl().contains("?") ? "&" : "?") + "table=by_address";
+        new ApplicationContextRunner()
+                .withConfiguration(AutoConfigurations.of(HoldfastAutoConfiguration.class))
+                .withPropertyValues("holdfast.jdbc.initialize-schema=true", "holdfast.store=" + address)
+                .run(context -> assertThat(
+                                context.getBean(Holdfast.class).lock("a").tryRun(() -> {}))
+                        .isTrue());
+    }
+
+    @Test
     void aFenceOutsideOfATransactionIsRefused() {
         instance.run(
                 context -> assertThatThrownBy(() -> context.getBean(Stock.class).sellWithoutTransaction("42"))

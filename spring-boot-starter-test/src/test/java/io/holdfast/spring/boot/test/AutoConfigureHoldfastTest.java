@@ -12,6 +12,7 @@ import java.time.Duration;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.springframework.beans.factory.annotation.Autowired;
+import org.springframework.beans.factory.annotation.Qualifier;
 import org.springframework.boot.SpringBootConfiguration;
 import org.springframework.boot.autoconfigure.EnableAutoConfiguration;
 import org.springframework.boot.test.context.SpringBootTest;
@@ -21,7 +22,7 @@ import org.springframework.test.context.TestContextManager;
 @DisplayName("@AutoConfigureHoldfast")
 @SpringBootTest(
         classes = AutoConfigureHoldfastTest.Application.class,
-        properties = "holdfast.store=redis://not-reached:1")
+        properties = {"holdfast.store=redis://not-reached:1", "holdfast.clients.orders.store=redis://not-reached:2"})
 @AutoConfigureHoldfast
 class AutoConfigureHoldfastTest {
 
@@ -48,6 +49,10 @@ class AutoConfigureHoldfastTest {
     private Holdfast holdfast;
 
     @Autowired
+    @Qualifier("orders")
+    private Holdfast orders;
+
+    @Autowired
     private Shop shop;
 
     @Test
@@ -55,6 +60,14 @@ class AutoConfigureHoldfastTest {
         assertThat(holdfast).isSameAs(locks.holdfast());
         assertThat(holdfast.store()).isEqualTo("memory");
         assertThat(shop.buy("1")).isEqualTo("sold");
+    }
+
+    @Test
+    void namedClientsLockInMemoryTooEachOnItsOwn() {
+        locks.takenByOther("a");
+
+        assertThat(orders.store()).isEqualTo("memory");
+        assertThat(orders.lock("a").tryRun(() -> {})).isTrue();
     }
 
     @Test
