@@ -76,22 +76,24 @@ public final class CellRun {
         Duration settling = settling(stand);
         try (ResourceServer resource = new ResourceServer();
                 HistoryWriter history = HistoryWriter.create(directory.resolve("runner.jsonl"));
+                MachineWatch machine = new MachineWatch(cell.ttl(), history);
                 Network network = new Network(stand, cell.workers(), cell.ttl());
                 Crew crew = new Crew(
                         cell.workers(),
-                        (place, incarnation) -> startWorker(place, incarnation, network, resource, clocks),
+                        (place, incarnation) -> {
+                            WorkerProcess worker = startWorker(place, incarnation, network, resource, clocks);
+                            machine.follow(worker.pid());
+                            return worker;
+                        },
                         clocks)) {
             awaitBegin(crew);
             progress.at("running");
-            try (Lag lag = new Lag()) {
-                new Nemesis(schedule, fault -> inflict(fault, stand, crew, network), log(history)).run();
-                progress.at("healed");
-                TimeUnit.MILLISECONDS.sleep(settling.toMillis());
-                List<String> stuck = crew.stop(settling);
-                stuck.forEach(name -> troubles.add(name + " did not end within " + settling.toSeconds() + " s"));
-                troubles.addAll(crew.broken());
-                blameTheMachine(lag.worst());
-            }
+            new Nemesis(schedule, fault -> inflict(fault, stand, crew, network), log(history)).run();
+            progress.at("healed");
+            TimeUnit.MILLISECONDS.sleep(settling.toMillis());
+            List<String> stuck = crew.stop(settling);
+            stuck.forEach(name -> troubles.add(name + " did not end within " + settling.toSeconds() + " s"));
+            troubles.addAll(crew.broken());
             progress.at("looking what is left");
             finish(stand, resource, history);
             if (stand.freesTheDeadAtOnce()) {
@@ -101,13 +103,6 @@ public final class CellRun {
         List<Event> events = HistoryReader.directory(directory);
         Verdict verdict = Checker.check(events, rules.withProgress(settling));
         return new CellResult(cell, schedule, verdict, troubles, events, directory);
-    }
-
-    private void blameTheMachine(Duration late) {
-        if (late.compareTo(cell.ttl().dividedBy(3)) > 0) {
-            troubles.add("this machine is too busy to judge by: a thread of the run was late by " + late.toMillis()
-                    + " ms; run fewer cells at a time");
-        }
     }
 
     /** By when a lock must be served again: a dead holder's ttl, the servers' failover, those ahead in line. */

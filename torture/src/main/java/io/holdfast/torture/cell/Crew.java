@@ -71,6 +71,7 @@ final class Crew implements Injector, AutoCloseable {
             case KILL_HOLDER -> kill(choose(fault, WorkerProcess::isHolding));
             case KILL_WAITER -> kill(choose(fault, worker -> worker.isWaiting() && !worker.isHolding()));
             case PAUSE, STALL -> pause(choose(fault, WorkerProcess::isHolding));
+            case STOP -> pause(choose(fault, worker -> worker.isWaiting() && !worker.isHolding()));
             case CLIENT_CLOCK -> turnClock(fault);
             case MISCHIEF -> Optional.of(Healing.done("every worker, all the time"));
             default -> Optional.empty();

@@ -22,6 +22,7 @@ public final class Checker {
 
     private final Rules rules;
     private final Faults faults;
+    private final BusyTimes busy;
     private final RunHistory run;
     private final Findings findings = new Findings();
     private long grants;
@@ -31,6 +32,7 @@ public final class Checker {
     private Checker(List<Event> events, Rules rules) {
         this.rules = rules;
         this.faults = new Faults(events);
+        this.busy = new BusyTimes(events);
         this.run = new RunHistory(events, rules);
     }
 
@@ -53,10 +55,10 @@ public final class Checker {
         unchecked = sum(
                 unchecked, ResourceCheck.check(history.lock(), Guard.UNCHECKED, history.resourceEvents(), findings));
         if (rules.order() == Rules.Order.ARRIVAL) {
-            OrderCheck.check(history.lock(), history.claims(), faults, aftermathNanos(), findings);
+            OrderCheck.check(history.lock(), history.claims(), faults, busy, aftermathNanos(), findings);
         }
         rules.progressWithin()
-                .ifPresent(within -> new ProgressCheck(run, within, findings).check(history, faults.calms()));
+                .ifPresent(within -> new ProgressCheck(run, faults, busy, within, findings).check(history));
         history.leftovers().forEach(event -> checkLeftovers(history.lock(), event));
     }
 
@@ -81,7 +83,8 @@ public final class Checker {
         }
         Event released = attempt.releaseOutcome();
         if (released != null && released.phase() == Phase.TOLD_LOST) {
-            boolean hadTime = run.lastSignOfLife(released.process()) - released.nanos() > TELLING_NANOS;
+            boolean hadTime =
+                    busy.judgedNanos(released.nanos(), run.lastSignOfLife(released.process())) > TELLING_NANOS;
             findings.tested(Promise.TOLD, hadTime || attempt.lost() != null ? 1 : 0);
             if (hadTime && attempt.lost() == null) {
                 findings.violated(

@@ -3,19 +3,23 @@ package io.holdfast.torture.check;
 import io.holdfast.torture.history.Event;
 import io.holdfast.torture.history.Operation;
 import io.holdfast.torture.history.Phase;
+import io.holdfast.torture.nemesis.Fault;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.NavigableMap;
-import java.util.TreeMap;
 
 /** When a run had faults: the times between are when promises of order and progress are due. */
 final class Faults {
 
-    /** Disjoint stretches with at least one fault, by their start. */
-    private final NavigableMap<Long, Long> stretches = new TreeMap<>();
+    /** With at least one fault. */
+    private final Stretches stretches = new Stretches();
 
+    /** The same without those during which others must be served. */
+    private final Stretches excuses = new Stretches();
+
+    private final List<Stop> stops = new ArrayList<>();
     private final long firstNanos;
     private final long lastNanos;
     private long count;
@@ -24,20 +28,38 @@ final class Faults {
     Faults(List<Event> events) {
         firstNanos = events.isEmpty() ? 0 : events.get(0).nanos();
         lastNanos = events.isEmpty() ? 0 : events.get(events.size() - 1).nanos();
-        Map<String, Long> active = new HashMap<>();
+        Map<String, Started> active = new HashMap<>();
         for (Event event : events) {
             if (event.operation() == Operation.FAULT) {
                 String fault = event.value() + " on " + event.detail();
                 if (event.phase() == Phase.INVOKE) {
                     count++;
-                    active.put(fault, event.nanos());
+                    active.put(fault, Started.by(event));
                 } else {
-                    Long start = active.remove(fault);
-                    add(start == null ? event.nanos() : start, event.nanos());
+                    Started start = active.remove(fault);
+                    add(start == null ? Started.by(event) : start, event.nanos());
                 }
             }
         }
         active.values().forEach(start -> add(start, Long.MAX_VALUE));
+    }
+
+    private record Started(long nanos, boolean isExcuse, String target) {
+
+        static Started by(Event event) {
+            boolean excuse = Arrays.stream(Fault.values())
+                    .noneMatch(fault ->
+                            fault.isJudgedWhileItLasts() && fault.word().equals(String.valueOf(event.value())));
+            return new Started(event.nanos(), excuse, String.valueOf(event.detail()));
+        }
+    }
+
+    private record Stop(String target, long fromNanos, long toNanos) {}
+
+    /** Whether a process was stopped then, so that its own waits say nothing. */
+    boolean isStopped(String process, long from, long to) {
+        return stops.stream()
+                .anyMatch(stop -> process.startsWith(stop.target()) && stop.fromNanos() < to && stop.toNanos() > from);
     }
 
     long count() {
@@ -45,15 +67,14 @@ final class Faults {
     }
 
     boolean anyBetween(long from, long to) {
-        Map.Entry<Long, Long> last = stretches.floorEntry(to);
-        return last != null && last.getValue() >= from;
+        return stretches.anyBetween(from, to);
     }
 
-    /** The stretches without a fault, from the first event to the last. */
+    /** The stretches without a fault that excuses a standstill, from the first event to the last. */
     List<Calm> calms() {
         List<Calm> calms = new ArrayList<>();
         long from = firstNanos;
-        for (Map.Entry<Long, Long> stretch : stretches.entrySet()) {
+        for (Map.Entry<Long, Long> stretch : excuses.inOrder()) {
             if (stretch.getKey() > from) {
                 calms.add(new Calm(from, stretch.getKey()));
             }
@@ -65,17 +86,13 @@ final class Faults {
         return calms;
     }
 
-    private void add(long start, long end) {
-        long from = start;
-        long to = end;
-        for (Map.Entry<Long, Long> other = stretches.floorEntry(to);
-                other != null && other.getValue() >= from;
-                other = stretches.floorEntry(to)) {
-            from = Math.min(from, other.getKey());
-            to = Math.max(to, other.getValue());
-            stretches.remove(other.getKey());
+    private void add(Started start, long end) {
+        stretches.add(start.nanos(), end);
+        if (start.isExcuse()) {
+            excuses.add(start.nanos(), end);
+        } else {
+            stops.add(new Stop(start.target(), start.nanos(), end));
         }
-        stretches.put(from, to);
     }
 
     /** A stretch without faults. */

@@ -17,6 +17,8 @@ public record Finding(Promise promise, Outcome outcome, long tested, long violat
     public enum Outcome {
         HELD,
         VIOLATED,
+        /** What looks like a breach may be the fault of a machine that was too busy. */
+        NOT_JUDGED,
         NOT_TESTED
     }
 }

@@ -19,6 +19,11 @@ final class Findings {
         tally(promise).tested += more;
     }
 
+    /** Something that would be a breach, had the machine not been too busy. */
+    void notJudged(Promise promise) {
+        tally(promise).notJudged++;
+    }
+
     void violated(Promise promise, String lock, String what, List<Event> operations) {
         Tally tally = tally(promise);
         tally.violations++;
@@ -55,11 +60,14 @@ final class Findings {
         private final List<Violation> examples = new ArrayList<>();
         private long tested;
         private long violations;
+        private long notJudged;
 
         Finding finding(Promise promise) {
             Finding.Outcome outcome = Finding.Outcome.NOT_TESTED;
             if (violations > 0) {
                 outcome = Finding.Outcome.VIOLATED;
+            } else if (notJudged > 0) {
+                outcome = Finding.Outcome.NOT_JUDGED;
             } else if (tested > 0) {
                 outcome = Finding.Outcome.HELD;
             }

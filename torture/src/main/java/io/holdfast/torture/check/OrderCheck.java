@@ -26,20 +26,23 @@ final class OrderCheck {
 
     private final String lock;
     private final Faults faults;
+    private final BusyTimes busy;
     private final long aftermathNanos;
     private final Findings findings;
     /** Those with a larger token than the one looked at, by demand and by when they had queued. */
     private final Map<Demand, NavigableMap<Long, Claim>> later = new HashMap<>();
 
-    private OrderCheck(String lock, Faults faults, long aftermathNanos, Findings findings) {
+    private OrderCheck(String lock, Faults faults, BusyTimes busy, long aftermathNanos, Findings findings) {
         this.lock = lock;
         this.faults = faults;
+        this.busy = busy;
         this.aftermathNanos = aftermathNanos;
         this.findings = findings;
     }
 
-    static void check(String lock, List<Claim> claims, Faults faults, long aftermathNanos, Findings findings) {
-        OrderCheck check = new OrderCheck(lock, faults, aftermathNanos, findings);
+    static void check(
+            String lock, List<Claim> claims, Faults faults, BusyTimes busy, long aftermathNanos, Findings findings) {
+        OrderCheck check = new OrderCheck(lock, faults, busy, aftermathNanos, findings);
         List<Claim> fromLargestToken = new ArrayList<>(claims);
         fromLargestToken.sort(Comparator.comparingLong(Claim::token).reversed());
         long waited = 0;
@@ -116,6 +119,10 @@ final class OrderCheck {
 
     private void report(@Nullable Event overtaken, Event granted) {
         if (overtaken == null || faults.anyBetween(overtaken.nanos() - aftermathNanos, granted.nanos())) {
+            return;
+        }
+        if (busy.anyBetween(overtaken.nanos() - aftermathNanos, granted.nanos())) {
+            findings.notJudged(Promise.ORDER);
             return;
         }
         findings.violated(

@@ -1,5 +1,6 @@
 package io.holdfast.torture.check;
 
+import io.holdfast.torture.check.Finding.Outcome;
 import io.holdfast.torture.check.RunHistory.LockHistory;
 import io.holdfast.torture.history.Event;
 import java.time.Duration;
@@ -9,29 +10,34 @@ import java.util.TreeMap;
 
 /**
  * Whether a lock that somebody waits for is granted to somebody, again and again, as long as there is no fault. Waiters whose
- * process was not heard of again do not count: nobody can serve the dead.
+ * process was not heard of again do not count: nobody can serve the dead. Nor does time in which the machine was too busy: a stall
+ * that is long only with it is not judged.
  */
 final class ProgressCheck {
 
     private final RunHistory run;
+    private final Faults faults;
+    private final BusyTimes busy;
     private final long withinNanos;
     private final Findings findings;
 
-    ProgressCheck(RunHistory run, Duration within, Findings findings) {
+    ProgressCheck(RunHistory run, Faults faults, BusyTimes busy, Duration within, Findings findings) {
         this.run = run;
+        this.faults = faults;
+        this.busy = busy;
         this.withinNanos = within.toNanos();
         this.findings = findings;
     }
 
-    void check(LockHistory history, List<Faults.Calm> calms) {
+    void check(LockHistory history) {
         NavigableMap<Long, Event> served = new TreeMap<>();
         for (Attempt attempt : history.attempts()) {
-            Event outcome = attempt.outcome();
-            if (attempt.isGranted() && outcome != null) {
-                served.put(outcome.nanos(), outcome);
+            Event granted = attempt.outcome();
+            if (attempt.isGranted() && granted != null) {
+                served.put(granted.nanos(), granted);
             }
         }
-        for (Faults.Calm calm : calms) {
+        for (Faults.Calm calm : faults.calms()) {
             check(history, calm, served);
         }
     }
@@ -40,32 +46,42 @@ final class ProgressCheck {
         for (Attempt attempt : history.attempts()) {
             long from = Math.max(calm.fromNanos(), attempt.invoke().nanos());
             long to = Math.min(calm.toNanos(), waitEnd(attempt));
-            if (to <= from) {
+            if (to <= from || faults.isStopped(attempt.invoke().process(), from, to)) {
                 continue;
             }
             findings.tested(Promise.PROGRESS, 1);
-            if (stalls(from, to, served)) {
+            Outcome outcome = outcomeOf(from, to, served);
+            if (outcome == Outcome.VIOLATED) {
                 findings.violated(
                         Promise.PROGRESS,
                         history.lock(),
-                        attempt.invoke().process() + " waited, no fault was active, and nobody was served for "
+                        attempt.invoke().process()
+                                + " waited, no fault was active that excuses it, and nobody was served for "
                                 + withinNanos / 1_000_000 + " ms",
                         List.of(attempt.invoke()));
                 return; // the others that waited then would say the same
             }
+            if (outcome == Outcome.NOT_JUDGED) {
+                findings.notJudged(Promise.PROGRESS);
+            }
         }
     }
 
-    private boolean stalls(long from, long to, NavigableMap<Long, Event> served) {
+    private Outcome outcomeOf(long from, long to, NavigableMap<Long, Event> served) {
+        Outcome outcome = Outcome.HELD;
         long last = from;
         while (to - last > withinNanos) {
             Long next = served.higherKey(last);
-            if (next == null || next - last > withinNanos) {
-                return true;
+            long end = next == null ? to : Math.min(next, to);
+            if (busy.judgedNanos(last, end) > withinNanos) {
+                return Outcome.VIOLATED;
             }
-            last = next;
+            if (end - last > withinNanos) {
+                outcome = Outcome.NOT_JUDGED;
+            }
+            last = end;
         }
-        return false;
+        return outcome;
     }
 
     private long waitEnd(Attempt attempt) {

@@ -39,6 +39,8 @@ public enum Operation {
 
     /** A fault, from {@link Phase#INVOKE} to {@link Phase#OK}: value names it, detail its target. */
     FAULT,
+    /** The machine was too busy to judge waits by, until {@code untilNanos}. One event, {@link Phase#OK}; detail says how. */
+    BUSY,
     /** The content of a guarded resource after the run: guard, value as of a read. One event, {@link Phase#OK}. */
     FINAL,
     /**

@@ -13,6 +13,11 @@ public enum Fault {
     KILL_WAITER(Family.KILL, 0.5, 1, "kill -9 of a process that waits for one"),
     PAUSE(Family.PAUSE, 3, 3, "SIGSTOP of a process that holds a lock, for three ttls"),
     STALL(Family.PAUSE, 0.3, 1.3, "a pause about as long as a ttl, as a long garbage collection makes"),
+    STOP(
+            Family.PAUSE,
+            4,
+            5,
+            "SIGSTOP of a process in the middle of asking for a lock; others must go on while it lasts"),
     CUT(Family.NET, 0.5, 2.5, "nothing passes between a client and the servers"),
     CUT_REQUESTS(Family.NET, 0.5, 2.5, "requests do not arrive, replies do"),
     CUT_REPLIES(Family.NET, 0.5, 2.5, "requests arrive and are carried out, replies are lost"),
@@ -79,6 +84,11 @@ public enum Fault {
     /** Whether it is done to servers; such faults come one at a time, beside those of clients. */
     public boolean isOfServers() {
         return family == Family.SERVER || this == SERVER_CLOCK;
+    }
+
+    /** Whether others must be served while it lasts, as if the process had died. */
+    public boolean isJudgedWhileItLasts() {
+        return this == STOP;
     }
 
     /**

@@ -104,6 +104,7 @@ public record CellSummary(
     public Standing standing(Promise promise) {
         return switch (of(promise).outcome()) {
             case HELD -> Standing.KEPT;
+            case NOT_JUDGED -> Standing.NOT_JUDGED;
             case NOT_TESTED -> Standing.NOT_TESTED;
             case VIOLATED ->
                 DocumentedLimits.of(store, title, promise).isPresent() ? Standing.DOCUMENTED_LIMIT : Standing.BROKEN;
@@ -112,8 +113,21 @@ public record CellSummary(
 
     /** Whether it shows a promise broken that no documentation takes back, or could not be judged. */
     public boolean isBad() {
-        return !troubles.isEmpty()
-                || promises.keySet().stream().anyMatch(promise -> standing(promise) == Standing.BROKEN);
+        return isBroken() || !isJudged();
+    }
+
+    /** Whether a promise was broken that no documentation takes back. */
+    public boolean isBroken() {
+        return stands(Standing.BROKEN);
+    }
+
+    /** Whether nothing went wrong with the run itself, and the machine was not too busy. */
+    public boolean isJudged() {
+        return troubles.isEmpty() && !stands(Standing.NOT_JUDGED);
+    }
+
+    private boolean stands(Standing standing) {
+        return promises.keySet().stream().anyMatch(promise -> standing(promise) == standing);
     }
 
     private static Found found(Finding finding) {

@@ -49,10 +49,13 @@ public final class HtmlReport {
         cells.put(result.cell().name(), text.toString());
     }
 
-    public void write(Path file) throws IOException {
+    /** @param headline what came of everything, for the top of the page */
+    public void write(Path file, Headline headline) throws IOException {
         StringWriter text = new StringWriter();
         try (JsonGenerator json = FACTORY.createGenerator(text)) {
             json.writeStartObject();
+            json.writeStringField("verdict", headline.words());
+            json.writeStringField("outcome", headline.outcome().name().toLowerCase(Locale.ROOT));
             json.writeStringField("about", cells.size() + (cells.size() == 1 ? " cell" : " cells"));
             json.writeArrayFieldStart("cells");
             for (String cell : cells.values()) {

@@ -40,13 +40,15 @@ public final class SafetyPage {
     private String page() {
         line("# How safe the stores are, as measured");
         line("");
+        line("*For whoever wants to know what was tried, and what came of it.*");
+        line("");
         line("Written by `holdfast torture` on " + today
                 + ", not by hand; see [torture.md](torture.md) for how to run it and" + " how a history is judged.");
         line("");
         figures();
         line("");
         line("`✓` kept · `limit` broken, as the store's page says it can be · `BROKEN` broken, and nobody said so ·"
-                + " `–` nothing to judge");
+                + " `not judged` the machine was too busy to tell · `–` nothing to judge");
         line("");
         promises();
         line("");
@@ -131,6 +133,7 @@ public final class SafetyPage {
         return switch (summary.standing(promise)) {
             case KEPT -> "✓";
             case NOT_TESTED -> "–";
+            case NOT_JUDGED -> "not judged";
             case DOCUMENTED_LIMIT -> "limit (" + summary.of(promise).violations() + ")";
             case BROKEN -> "**BROKEN** (" + summary.of(promise).violations() + ")";
         };

@@ -6,6 +6,8 @@ public enum Standing {
     /** Broken, as the store's page says it can be. */
     DOCUMENTED_LIMIT("documented limit"),
     BROKEN("BROKEN"),
+    /** It looks broken, and the machine was too busy to tell. */
+    NOT_JUDGED("not judged"),
     NOT_TESTED("not tested");
 
     private final String words;

@@ -75,6 +75,10 @@ public enum LocalStore {
         if (this != FILE && this != SENTINEL && this != SENTINEL_REPLICAS) {
             faults.addAll(List.of(Fault.CUT, Fault.CUT_REQUESTS, Fault.CUT_REPLIES, Fault.DELAY, Fault.RESET));
         }
+        if (this != FILE) {
+            // Who is stopped inside the guard of a file keeps it: the one exception from P4.
+            faults.add(Fault.STOP);
+        }
         faults.addAll(faultsOfServers);
         return faults;
     }

@@ -52,7 +52,8 @@ public final class OwnStore implements Stand {
 
     /** What can be done without a hand on the servers. */
     public Set<Fault> faults() {
-        Set<Fault> faults = EnumSet.of(Fault.KILL_HOLDER, Fault.KILL_WAITER, Fault.PAUSE, Fault.STALL, Fault.MISCHIEF);
+        Set<Fault> faults =
+                EnumSet.of(Fault.KILL_HOLDER, Fault.KILL_WAITER, Fault.PAUSE, Fault.STALL, Fault.STOP, Fault.MISCHIEF);
         if (WallClock.isPossible()) {
             faults.add(Fault.CLIENT_CLOCK);
         }

@@ -51,6 +51,10 @@ public final class WorkerProcess {
         return name;
     }
 
+    public long pid() {
+        return process.pid();
+    }
+
     public boolean isAlive() {
         return process.isAlive();
     }

@@ -322,6 +322,16 @@ class CheckerTest {
         }
 
         @Test
+        void whoeverCameLaterOnABusyMachineIsNotJudged() {
+            story.queued(5, "a", EXCLUSIVE, 4, 100)
+                    .busy(6, 8)
+                    .granted(20, "b", EXCLUSIVE, 1, 6)
+                    .granted(30, "a", EXCLUSIVE, 2, 4);
+
+            assertThat(judgedInOrder().of(Promise.ORDER).outcome()).isEqualTo(Finding.Outcome.NOT_JUDGED);
+        }
+
+        @Test
         void whoeverMayHaveArrivedAtTheSameTimeMayBeServedFirst() {
             story.queued(5, "a", EXCLUSIVE, 4, 100)
                     .granted(20, "b", EXCLUSIVE, 1, 5)
@@ -397,6 +407,40 @@ class CheckerTest {
         }
 
         @Test
+        void aStallOfABusyMachineIsNotJudged() {
+            story.asks(0, "a", EXCLUSIVE).busy(10, 40).lives(60, "a");
+
+            Verdict verdict = Checker.check(story.events(), within50);
+
+            assertThat(verdict.holds()).isTrue();
+            assertThat(verdict.of(Promise.PROGRESS).outcome()).isEqualTo(Finding.Outcome.NOT_JUDGED);
+        }
+
+        @Test
+        void aStallThatIsTooLongWithoutTheBusyTimeIsNobodyElsesFault() {
+            story.asks(0, "a", EXCLUSIVE).busy(10, 40).busy(35, 45).lives(90, "a");
+
+            assertThat(Checker.check(story.events(), within50).violated()).containsExactly(Promise.PROGRESS);
+        }
+
+        @Test
+        void aBusyMachineTakesNothingFromAPromiseThatWasKept() {
+            story.asks(0, "a", EXCLUSIVE).busy(0, 20).gets(30, "a", 1, 0, 100).releases(40, 41, "a");
+
+            assertThat(Checker.check(story.events(), within50)
+                            .of(Promise.PROGRESS)
+                            .outcome())
+                    .isEqualTo(HELD);
+        }
+
+        @Test
+        void aBusyMachineIsNoExcuseForTwoHolders() {
+            story.holds(0, 10, "a", 1).holds(20, 30, "b", 2).busy(0, 100).lives(100, "a");
+
+            assertThat(Checker.check(story.events(), within50).violated()).contains(Promise.EXCLUSION);
+        }
+
+        @Test
         void aDeadWaiterCannotBeServed() {
             story.asks(0, "a", EXCLUSIVE).lives(60, "b");
 
@@ -406,6 +450,20 @@ class CheckerTest {
         @Test
         void theClockStartsWhenTheFaultIsOver() {
             story.asks(0, "a", EXCLUSIVE).fault(5, 30).gets(79, "a", 1, 0, 100).fault(80, 90);
+
+            assertThat(Checker.check(story.events(), within50).holds()).isTrue();
+        }
+
+        @Test
+        void nobodyIsServedWhileAnotherIsStopped() {
+            story.asks(0, "a", EXCLUSIVE).stop(5, 90, "b").lives(100, "a");
+
+            assertThat(Checker.check(story.events(), within50).violated()).containsExactly(Promise.PROGRESS);
+        }
+
+        @Test
+        void whoIsStoppedItselfCannotBeServed() {
+            story.asks(0, "a", EXCLUSIVE).stop(5, 90, "a").lives(100, "a");
 
             assertThat(Checker.check(story.events(), within50).holds()).isTrue();
         }

@@ -112,9 +112,21 @@ final class Story {
                 .value(last));
     }
 
+    Story stop(long from, long to, String who) {
+        add(Event.at(from, "nemesis", Operation.FAULT, Phase.INVOKE)
+                .value("stop")
+                .detail(who));
+        return add(
+                Event.at(to, "nemesis", Operation.FAULT, Phase.OK).value("stop").detail(who));
+    }
+
     Story fault(long from, long to) {
         add(Event.at(from, "nemesis", Operation.FAULT, Phase.INVOKE).value("pause"));
         return add(Event.at(to, "nemesis", Operation.FAULT, Phase.OK).value("pause"));
+    }
+
+    Story busy(long from, long to) {
+        return add(Event.at(from, "runner", Operation.BUSY, Phase.OK).until(to));
     }
 
     Story leaves(long at, Phase phase) {

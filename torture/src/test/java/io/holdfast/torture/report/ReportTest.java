@@ -63,6 +63,45 @@ class ReportTest {
     }
 
     @Test
+    void aBusyMachineIsNeverABreach() {
+        CellSummary summary = summary("redis", "mixed", Promise.PROGRESS, Outcome.NOT_JUDGED);
+
+        assertThat(summary.standing(Promise.PROGRESS)).isEqualTo(Standing.NOT_JUDGED);
+        assertThat(summary.isBroken()).isFalse();
+        assertThat(summary.isJudged()).isFalse();
+        Headline headline = Headline.of(List.of(summary));
+        assertThat(headline.outcome()).isEqualTo(Headline.Outcome.NOT_JUDGED);
+        assertThat(headline.words())
+                .startsWith("NOT JUDGED: progress")
+                .contains("redis mixed", "too busy")
+                .doesNotContain("BROKEN");
+    }
+
+    @Test
+    void theHeadlineNamesTheWorst() {
+        CellSummary broken = summary("redis", "pause", Promise.EXCLUSION);
+        CellSummary busy = summary("etcd", "cut", Promise.PROGRESS, Outcome.NOT_JUDGED);
+        CellSummary limited = summary("redis", "server-wipe", Promise.EXCLUSION);
+
+        assertThat(Headline.of(List.of(busy, broken, limited)).words())
+                .startsWith("BROKEN: exclusion (at most one valid lease at a time) on redis pause.");
+        assertThat(Headline.of(List.of(limited)).words())
+                .startsWith("KEPT: every promise, where it is made; documented limits showed in 1 cell. 1 cell run,");
+        assertThat(Headline.of(List.of()).outcome()).isEqualTo(Headline.Outcome.NOT_JUDGED);
+    }
+
+    @Test
+    void thePageBeginsWithTheVerdict() throws IOException {
+        Path page = directory.resolve("page.html");
+
+        new HtmlReport().write(page, new Headline(Headline.Outcome.BROKEN, "BROKEN: exclusion <b> on redis."));
+
+        assertThat(Files.readString(page))
+                .contains("{\"verdict\":\"BROKEN: exclusion <b> on redis.\",\"outcome\":\"broken\"")
+                .contains("'verdict ' + data.outcome");
+    }
+
+    @Test
     void resultsOfPartsAreFoundAgain() throws IOException {
         Results results = new Results(directory);
         CellSummary summary = summary("etcd", "cut", Promise.ORDER);
@@ -105,12 +144,16 @@ class ReportTest {
     }
 
     private static CellSummary summary(String store, String title, Promise broken) {
+        return summary(store, title, broken, Outcome.VIOLATED);
+    }
+
+    private static CellSummary summary(String store, String title, Promise broken, Outcome outcome) {
         Map<Promise, CellSummary.Found> promises = new EnumMap<>(Promise.class);
         for (Promise promise : Promise.values()) {
             promises.put(
                     promise,
                     promise == broken
-                            ? new CellSummary.Found(Outcome.VIOLATED, 10, 3, "two at once \"here\"")
+                            ? new CellSummary.Found(outcome, 10, 3, "two at once \"here\"")
                             : new CellSummary.Found(Outcome.HELD, 10, 0, ""));
         }
         return new CellSummary(

@@ -44,6 +44,37 @@ class SpecificationTest {
     }
 
     @Test
+    void p1OneHoldsThoughSlotsAreUsedAgainAndDeletesAndEventsAreRepeated() throws Exception {
+        assertHolds("StandingView", "StandingViewExact", SOON);
+    }
+
+    @Test
+    void twoHoldIfADeleteDoesNotNameTheTicketItIsFor() throws Exception {
+        assertViolated("Exclusion", "StandingView", "StandingViewUnguarded");
+    }
+
+    @Test
+    void twoHoldIfAViewIsANumberInsteadOfASet() throws Exception {
+        assertViolated("Exclusion", "StandingView", "StandingViewCounted");
+    }
+
+    @Test
+    void twoHoldIfSomebodyIsGrantedBeforeTheQueueIsListed() throws Exception {
+        assertViolated("Exclusion", "StandingView", "StandingViewUnlisted");
+    }
+
+    @Test
+    void aRevokedTicketHoldsIfARevisionIsJudgedInParts() throws Exception {
+        assertViolated("NotOfAPart", "StandingView", "StandingViewParts");
+    }
+
+    @Test
+    @Tag("full")
+    void p1OneHoldsAmongMoreClientsWithViews() throws Exception {
+        assertHolds("StandingView", "StandingViewExactFull", LATE);
+    }
+
+    @Test
     @Tag("full")
     void noWriteIsLostAmongMoreClients() throws Exception {
         assertHolds("Lease", "LeaseFencedFull", LATE);
