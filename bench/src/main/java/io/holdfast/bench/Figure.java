@@ -21,6 +21,8 @@ public enum Figure {
     /** Acquisitions of the thread that got most, and of the one that got least. */
     MOST_PER_THREAD,
     LEAST_PER_THREAD,
+    /** Threads that never got the lock. */
+    STARVED_THREADS,
     /** What the JVM that got least got, as a share of an equal share. */
     LEAST_JVM_SHARE,
     /** How many acquisitions were by the thread that had just had the lock. */

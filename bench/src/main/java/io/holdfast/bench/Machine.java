@@ -1,12 +1,15 @@
 package io.holdfast.bench;
 
 import java.io.IOException;
+import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.LocalDate;
 import java.time.ZoneOffset;
 import java.util.LinkedHashMap;
+import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 
 /** What figures depend on. */
 public final class Machine {
@@ -22,6 +25,15 @@ public final class Machine {
         facts.put("system", System.getProperty("os.name") + " " + System.getProperty("os.version"));
         facts.put("java", System.getProperty("java.vm.name") + " " + Runtime.version());
         return facts;
+    }
+
+    /** How busy it is with other things, if it is: more wants to run than there are cores. */
+    static Optional<String> busy() {
+        double load = ManagementFactory.getOperatingSystemMXBean().getSystemLoadAverage();
+        int cores = Runtime.getRuntime().availableProcessors();
+        return load > cores
+                ? Optional.of(String.format(Locale.ROOT, "load %.1f on %d cores before the run", load, cores))
+                : Optional.empty();
     }
 
     private static String processor() {

@@ -166,6 +166,8 @@ public record Measurement(
         var statistics = counts.summaryStatistics();
         figures.put(Figure.MOST_PER_THREAD, (double) statistics.getMax());
         figures.put(Figure.LEAST_PER_THREAD, (double) statistics.getMin());
+        figures.put(Figure.STARVED_THREADS, (double)
+                perThread.stream().filter(count -> count == 0).count());
         figures.put(Figure.LEAST_JVM_SHARE, leastShare);
         if (load.isContended()) {
             long again = results.stream()

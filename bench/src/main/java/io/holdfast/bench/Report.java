@@ -11,6 +11,9 @@ import java.util.Map;
  */
 public record Report(Map<String, String> machine, List<Measurement> measurements) {
 
+    /** Among the facts of the machine if it had other things to do before the run. */
+    public static final String BUSY = "busy";
+
     /** Changes when the fields of the file do. */
     private static final int FORMAT = 1;
 

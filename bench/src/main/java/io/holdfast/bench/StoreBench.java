@@ -6,6 +6,7 @@ import java.io.File;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -19,6 +20,11 @@ public final class StoreBench {
     private static final int MOST_WAITERS = 1000;
 
     private static final Duration NETWORK_DELAY = Duration.ofMillis(1);
+
+    /** Measured on two cores, on which JVMs start side by side. */
+    private static final Duration START_OF_A_JVM = Duration.ofMillis(600);
+
+    private static final Duration AROUND_A_RUN = Duration.ofMillis(400);
 
     private final List<StoreAddress> stores;
     private final List<Mode> modes;
@@ -37,17 +43,37 @@ public final class StoreBench {
 
     private record Step(StoreAddress store, Mode mode, Scenario scenario, Load load) {}
 
-    /** About how long {@link #run} takes. */
+    /** About how long {@link #run} takes: loads that settle at once and those that never do are about as many. */
     public Duration expected() {
-        return steps().stream()
+        Duration runs = steps().stream()
                 .map(step -> step.scenario == Scenario.HELD
-                        ? step.load.section()
-                        : pace.measured().plus(pace.settle()).plusMillis(400))
+                        ? step.load.section().plusSeconds(5)
+                        : pace.measured()
+                                .plus(pace.settle())
+                                .plus(pace.patience().minus(pace.settle()).dividedBy(2))
+                                .plus(AROUND_A_RUN))
                 .reduce(Duration.ZERO, Duration::plus);
+        return runs.plus(START_OF_A_JVM.multipliedBy(starts()));
+    }
+
+    /** How many JVMs are started: those of a way to wait are kept from run to run, but for the network's. */
+    private int starts() {
+        Map<String, Integer> most = new HashMap<>();
+        int apart = 0;
+        for (Step step : steps()) {
+            if (step.scenario == Scenario.NETWORK) {
+                apart += step.load.jvms();
+            } else {
+                most.merge(step.store + " " + step.mode, step.load.jvms(), Math::max);
+            }
+        }
+        return apart + most.values().stream().mapToInt(Integer::intValue).sum();
     }
 
     /** Runs everything. A run that fails is in the report with its reason, and the rest goes on. */
     public Report run(Consumer<Progress> progress) {
+        Map<String, String> machine = Machine.facts();
+        Machine.busy().ifPresent(how -> machine.put(Report.BUSY, how));
         List<Step> steps = steps();
         List<Measurement> measurements = new ArrayList<>();
         for (StoreAddress store : stores) {
@@ -71,7 +97,7 @@ public final class StoreBench {
             }
         }
         progress.accept(new Progress(steps.size(), steps.size(), "done"));
-        return new Report(Machine.facts(), measurements);
+        return new Report(machine, measurements);
     }
 
     private List<Step> steps() {

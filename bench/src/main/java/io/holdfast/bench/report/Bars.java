@@ -8,14 +8,16 @@ import java.util.function.DoubleFunction;
 /** Horizontal bars, each of one or more parts, as SVG that fits a light and a dark page. Not thread-safe. */
 public final class Bars {
 
-    private static final int WIDTH = 560;
+    /** Beside the labels. */
+    private static final int ROOM = 270;
+
     private static final int ROW = 22;
+    private static final double LETTER = 6.9;
     private static final int RIGHT = 70;
 
     private final List<Bar> bars = new ArrayList<>();
     private final List<String> partNames;
     private final DoubleFunction<String> text;
-    private final int labelWidth;
     private boolean logarithmic;
 
     private record Bar(String label, List<Double> parts, List<String> colours) {
@@ -25,10 +27,9 @@ public final class Bars {
     }
 
     /** @param partNames for the legend; none if bars have one part */
-    public Bars(List<String> partNames, DoubleFunction<String> text, int labelWidth) {
+    public Bars(List<String> partNames, DoubleFunction<String> text) {
         this.partNames = partNames;
         this.text = text;
-        this.labelWidth = labelWidth;
     }
 
     public Bars bar(String label, List<Double> parts, List<String> colours) {
@@ -47,6 +48,7 @@ public final class Bars {
     }
 
     public String svg() {
+        int labelWidth = labelWidth();
         int legend = partNames.isEmpty() ? 0 : 24;
         int height = bars.size() * ROW + legend + 6;
         double most = bars.stream().mapToDouble(Bar::sum).max().orElse(1);
@@ -55,12 +57,12 @@ public final class Bars {
         StringBuilder svg = new StringBuilder(String.format(
                 Locale.ROOT,
                 "<svg viewBox=\"0 0 %d %d\" xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" font-family=\"system-ui,"
-                        + "sans-serif\" font-size=\"11\" fill=\"currentColor\">%n",
-                WIDTH,
+                        + "sans-serif\" font-size=\"12\" fill=\"currentColor\">%n",
+                labelWidth + ROOM,
                 height));
         int y = 4;
         for (Bar bar : bars) {
-            drawBar(svg, bar, y, least, most);
+            drawBar(svg, bar, labelWidth, y, least, most);
             y += ROW;
         }
         double at = labelWidth;
@@ -80,7 +82,7 @@ public final class Bars {
         return svg.append("</svg>\n").toString();
     }
 
-    private void drawBar(StringBuilder svg, Bar bar, int y, double least, double most) {
+    private void drawBar(StringBuilder svg, Bar bar, int labelWidth, int y, double least, double most) {
         append(
                 svg,
                 "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%s</text>%n",
@@ -107,8 +109,17 @@ public final class Bars {
                 Text.escaped(text.apply(bar.sum())));
     }
 
+    private int labelWidth() {
+        return 14
+                + (int) Math.ceil(LETTER
+                        * bars.stream()
+                                .mapToInt(bar -> bar.label.length())
+                                .max()
+                                .orElse(0));
+    }
+
     private double widthOf(double value, double least, double most) {
-        int room = WIDTH - labelWidth - RIGHT;
+        int room = ROOM - RIGHT;
         if (!logarithmic) {
             return most == 0 ? 0 : value / most * room;
         }

@@ -11,12 +11,14 @@ import java.util.function.DoubleUnaryOperator;
  */
 public final class Chart {
 
-    private static final int WIDTH = 560;
+    private static final int WIDTH = 400;
     private static final int HEIGHT = 300;
-    private static final int LEFT = 64;
-    private static final int RIGHT = 16;
+    private static final int LEFT = 72;
+    private static final int RIGHT = 20;
     private static final int TOP = 14;
-    private static final int BOTTOM = 62;
+    private static final int BOTTOM = 44;
+    private static final int LEGEND_ROW = 17;
+    private static final double LETTER = 6.8;
 
     private final List<Line> lines = new ArrayList<>();
     private final String xTitle;
@@ -73,9 +75,9 @@ public final class Chart {
         StringBuilder svg = new StringBuilder(String.format(
                 Locale.ROOT,
                 "<svg viewBox=\"0 0 %d %d\" xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" font-family=\"system-ui,"
-                        + "sans-serif\" font-size=\"11\" fill=\"currentColor\">%n",
+                        + "sans-serif\" font-size=\"12\" fill=\"currentColor\">%n",
                 WIDTH,
-                HEIGHT));
+                HEIGHT + LEGEND_ROW * legend().size()));
         drawYAxis(svg, y);
         drawXAxis(svg, x);
         for (Line line : lines) {
@@ -210,20 +212,44 @@ public final class Chart {
     }
 
     private void drawLegend(StringBuilder svg) {
-        double at = LEFT;
-        for (Line line : lines) {
-            append(
-                    svg,
-                    "<rect x=\"%.1f\" y=\"%d\" width=\"12\" height=\"4\" rx=\"2\" fill=\"%s\"/><text x=\"%.1f\" y=\"%d\">%s"
-                            + "</text>%n",
-                    at,
-                    HEIGHT - 12,
-                    line.colour,
-                    at + 17,
-                    HEIGHT - 6,
-                    Text.escaped(line.name));
-            at += 34 + line.name.length() * 6.2;
+        int y = HEIGHT + 2;
+        for (List<Line> row : legend()) {
+            double at = 10;
+            for (Line line : row) {
+                append(
+                        svg,
+                        "<rect x=\"%.1f\" y=\"%d\" width=\"12\" height=\"4\" rx=\"2\" fill=\"%s\"/><text x=\"%.1f\" y=\"%d\">%s"
+                                + "</text>%n",
+                        at,
+                        y,
+                        line.colour,
+                        at + 17,
+                        y + 6,
+                        Text.escaped(line.name));
+                at += legendWidth(line);
+            }
+            y += LEGEND_ROW;
         }
+    }
+
+    /** As many names in a row as there is room for. */
+    private List<List<Line>> legend() {
+        List<List<Line>> rows = new ArrayList<>();
+        double room = 0;
+        for (Line line : lines) {
+            double width = legendWidth(line);
+            if (rows.isEmpty() || room < width) {
+                rows.add(new ArrayList<>());
+                room = WIDTH - 10;
+            }
+            rows.get(rows.size() - 1).add(line);
+            room -= width;
+        }
+        return rows;
+    }
+
+    private static double legendWidth(Line line) {
+        return 34 + line.name.length() * LETTER;
     }
 
     private static double xOf(Range x, double scaled) {

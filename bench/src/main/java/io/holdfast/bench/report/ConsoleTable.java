@@ -40,6 +40,7 @@ public final class ConsoleTable {
             }
             lines.addAll(aligned(rows));
             lines.addAll(notes);
+            Conclusion.of(report, store).forEach(sentence -> lines.add("  " + sentence));
         }
         return lines;
     }

@@ -10,10 +10,8 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Comparator;
-import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -57,18 +55,35 @@ public final class HtmlReport {
 
     private void tile(String store) {
         List<Measurement> runs = of(store);
-        html.append("<div class=\"tile\"><h2>").append(Text.escaped(store)).append("</h2><dl>");
+        html.append("<div class=\"tile\"><h2>").append(Text.escaped(store)).append("</h2>");
+        conclusion(store);
+        html.append("<dl>");
         first(runs, Scenario.FREE)
                 .ifPresent(run -> fact("a free lock costs", Text.micros(run.figure(Figure.CYCLE_P50))));
         for (Scenario scenario : List.of(Scenario.NETWORK, Scenario.PROCESSES, Scenario.CROWD)) {
-            Map<String, Double> rates = new LinkedHashMap<>();
             runs.stream()
                     .filter(run -> run.scenario() == scenario)
-                    .forEach(run -> run.figure(Figure.RATE).ifPresent(rate -> rates.put(run.contender(), rate)));
-            rates.forEach((contender, rate) ->
-                    fact(scenario.title() + ", " + contender, Text.number(rate) + " <small>per second</small>"));
+                    .filter(run -> run.figure(Figure.RATE).isPresent())
+                    .forEach(run -> fact(scenario.title() + ", " + run.contender(), rate(run)));
         }
         html.append("</dl></div>\n");
+    }
+
+    private void conclusion(String store) {
+        List<String> sentences = Conclusion.of(report, store);
+        if (!sentences.isEmpty()) {
+            html.append("<p class=\"conclusion\">")
+                    .append(sentences.stream().map(Text::escaped).collect(Collectors.joining(" ")))
+                    .append("</p>");
+        }
+    }
+
+    /** A rate says nothing about those who got nothing. */
+    private static String rate(Measurement run) {
+        return Text.rate(run.figure(Figure.RATE)) + " <small>per second</small>"
+                + Conclusion.starved(run)
+                        .map(who -> "<br><em>starved " + Text.escaped(who) + "</em>")
+                        .orElse("");
     }
 
     private void fact(String what, String value) {

@@ -83,7 +83,7 @@ public final class Plots {
 
     /** CPU time per acquisition, of clients and server. */
     public static Bars cpu(List<Measurement> runs, Function<Measurement, String> name) {
-        Bars bars = new Bars(List.of("clients", "server"), Text::micros, 170);
+        Bars bars = new Bars(List.of("clients", "server"), Text::micros);
         for (Measurement run : runs) {
             run.figure(Figure.CLIENT_CPU)
                     .ifPresent(client -> bars.bar(
@@ -101,7 +101,7 @@ public final class Plots {
             DoubleFunction<String> text,
             Function<Measurement, String> name,
             Function<Measurement, String> colour) {
-        Bars bars = new Bars(List.of(), text, 170);
+        Bars bars = new Bars(List.of(), text);
         runs.forEach(run -> run.figure(figure)
                 .ifPresent(value -> bars.bar(name.apply(run), List.of(value), List.of(colour.apply(run)))));
         return bars;

@@ -93,6 +93,7 @@ public final class Compare {
                     say(arena.store() + ", round " + (round + 1) + ": "
                             + team.spec().name());
                     team.resume();
+                    arena.beforeTurn().run();
                     measurements.addAll(turn(team, round));
                     rest(team);
                 }

@@ -4,9 +4,12 @@ import com.google.protobuf.ByteString;
 import io.grpc.ManagedChannel;
 import io.grpc.ManagedChannelBuilder;
 import io.holdfast.bench.Contender;
+import io.holdfast.etcd.internal.wire.CompactionRequest;
 import io.holdfast.etcd.internal.wire.DeleteRangeRequest;
 import io.holdfast.etcd.internal.wire.KVGrpc;
 import io.holdfast.etcd.internal.wire.PutRequest;
+import io.holdfast.etcd.internal.wire.RequestOp;
+import io.holdfast.etcd.internal.wire.TxnRequest;
 import java.net.URI;
 import java.util.Map;
 
@@ -32,15 +35,36 @@ public final class EtcdFloor implements Contender {
         }
     }
 
+    /** Makes the server forget all revisions but the last. */
+    static void compact(String host, int port) {
+        ManagedChannel channel =
+                ManagedChannelBuilder.forAddress(host, port).usePlaintext().build();
+        try {
+            KVGrpc.KVBlockingStub etcd = KVGrpc.newBlockingStub(channel);
+            long revision = etcd.put(PutRequest.newBuilder()
+                            .setKey(ByteString.copyFromUtf8("compacted"))
+                            .build())
+                    .getHeader()
+                    .getRevision();
+            etcd.compact(CompactionRequest.newBuilder()
+                    .setRevision(revision)
+                    .setPhysical(true)
+                    .build());
+        } finally {
+            channel.shutdownNow();
+        }
+    }
+
     @Override
     public Mutex mutex(String name) {
         KVGrpc.KVBlockingStub etcd = KVGrpc.newBlockingStub(channel);
         PutRequest put =
                 PutRequest.newBuilder().setKey(ByteString.copyFromUtf8(name)).build();
-        DeleteRangeRequest delete = DeleteRangeRequest.newBuilder()
-                .setKey(ByteString.copyFromUtf8(name))
+        TxnRequest delete = TxnRequest.newBuilder()
+                .addSuccess(RequestOp.newBuilder()
+                        .setRequestDeleteRange(DeleteRangeRequest.newBuilder().setKey(ByteString.copyFromUtf8(name))))
                 .build();
-        Held held = () -> etcd.deleteRange(delete);
+        Held held = () -> etcd.txn(delete);
         return () -> {
             etcd.put(put);
             return held;

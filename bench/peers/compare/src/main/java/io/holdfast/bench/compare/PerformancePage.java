@@ -6,18 +6,21 @@ import io.holdfast.bench.Measurement;
 import io.holdfast.bench.Report;
 import io.holdfast.bench.Scenario;
 import io.holdfast.bench.report.Bars;
+import io.holdfast.bench.report.GroupedBars;
 import io.holdfast.bench.report.Plots;
 import io.holdfast.bench.report.Text;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.Comparator;
+import java.util.IntSummaryStatistics;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
-import java.util.IntSummaryStatistics;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalDouble;
 import java.util.Set;
 import java.util.stream.Collectors;
@@ -75,15 +78,36 @@ final class PerformancePage {
         Files.writeString(docs.resolve("performance.md"), page);
     }
 
+    /** One message: what a lock is worth to those who ask the store every time, and what local handoff adds to it. */
     private void headline() throws IOException {
-        List<Summary> shown = results.summaries().stream()
-                .filter(summary -> summary.scenario() == Scenario.PROCESSES)
-                // Whoever polls has a high rate because one JVM keeps the lock from all others: the table tells.
-                .filter(summary -> !summary.contender().equals(Arenas.POLLING))
-                .toList();
-        Bars bars = new Bars(List.of(), Text::number, 250).logarithmic();
-        shown.forEach(summary -> bar(bars, summary, Figure.RATE, summary.store() + ": " + summary.contender()));
-        plot("headline", "Acquisitions per second, 4 JVMs x 4 threads on one lock, logarithmic", bars);
+        GroupedBars bars = new GroupedBars(
+                        "One lock, four processes with four threads each that all want it",
+                        "acquisitions per second, logarithmic: longer is better",
+                        100,
+                        1_000_000)
+                .legend("fastest other library", COLOURS.get(Kind.PEER))
+                .legend("Holdfast, store asked every time", "#8fb9ee")
+                .legend("Holdfast, with local handoff", COLOURS.get(Kind.OURS));
+        for (String store : results.stores()) {
+            if (store.contains(",") || results.rate(store, Arenas.DEFAULTS, Scenario.PROCESSES).isEmpty()) {
+                continue;
+            }
+            results.of(store, Scenario.PROCESSES).stream()
+                    .filter(run -> run.kind() == Kind.PEER && run.median(Figure.RATE).isPresent())
+                    .max(Comparator.comparingDouble(run -> run.median(Figure.RATE).getAsDouble()))
+                    .ifPresent(run -> bars.bar(
+                            store,
+                            run.median(Figure.RATE).getAsDouble(),
+                            COLOURS.get(Kind.PEER),
+                            Optional.of(run.contender() + ", waits up to " + Text.micros(run.worst(Figure.LONGEST_WAIT)))));
+            for (String strict : List.of(Arenas.FIFO, Arenas.UNSHARED)) {
+                results.rate(store, strict, Scenario.PROCESSES)
+                        .ifPresent(rate -> bars.bar(store, rate, "#8fb9ee", Optional.empty()));
+            }
+            results.rate(store, Arenas.DEFAULTS, Scenario.PROCESSES)
+                    .ifPresent(rate -> bars.bar(store, rate, COLOURS.get(Kind.OURS), Optional.empty()));
+        }
+        image("headline", "One lock, four processes with four threads each: acquisitions per second", bars.svg());
     }
 
     private void goals() {
@@ -131,7 +155,7 @@ final class PerformancePage {
             line(rounds(runs));
             line("");
         }
-        Bars bars = new Bars(List.of(), scenario == Scenario.FREE ? Text::micros : Text::number, 250).logarithmic();
+        Bars bars = new Bars(List.of(), scenario == Scenario.FREE ? Text::micros : Text::number).logarithmic();
         Figure figure = scenario == Scenario.FREE ? Figure.CYCLE_P50 : Figure.RATE;
         results.summaries().stream()
                 .filter(summary -> summary.scenario() == scenario)
