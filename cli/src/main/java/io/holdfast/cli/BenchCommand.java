@@ -98,6 +98,9 @@ final class BenchCommand implements Callable<Integer> {
             description = "Show this help.")
     private boolean help;
 
+    private @Nullable ReportFile page;
+    private @Nullable ReportFile figures;
+
     BenchCommand(Output output) {
         this.output = output;
     }
@@ -108,6 +111,8 @@ final class BenchCommand implements Callable<Integer> {
             throw new CommandLine.ParameterException(
                     spec.commandLine(), "--seconds must be between 0.1 and 3600, not " + seconds);
         }
+        page = ReportFile.check("--html", html);
+        figures = ReportFile.check("--json", json == null || json.equals("-") ? null : Path.of(json));
         Thread bench = Thread.currentThread();
         Thread cleanUp = new Thread(() -> endOf(bench));
         Runtime.getRuntime().addShutdownHook(cleanUp);
@@ -148,12 +153,12 @@ final class BenchCommand implements Callable<Integer> {
         return report.hasRefusals() ? Failure.INTERNAL.exitCode : 0;
     }
 
-    private void write(Report report) throws IOException {
-        if (json != null && !json.equals("-")) {
-            Files.writeString(Path.of(json), report.toJson());
+    private void write(Report report) {
+        if (figures != null) {
+            figures.write(file -> Files.writeString(file, report.toJson()));
         }
-        if (html != null) {
-            Files.writeString(html, HtmlReport.of(report));
+        if (page != null) {
+            page.write(file -> Files.writeString(file, HtmlReport.of(report)));
         }
         if (html == null && json == null) {
             output.print("");

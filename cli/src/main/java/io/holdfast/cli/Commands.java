@@ -26,6 +26,8 @@ final class Commands {
         commands.put("watch", () -> new WatchCommand(output));
         commands.put("release", () -> new ReleaseCommand(output));
         commands.put("prune", () -> new PruneCommand(output));
+        commands.put("deadlocks", () -> new DeadlocksCommand(output));
+        commands.put("ui", () -> new UiCommand(output));
         commands.put("bench", () -> new BenchCommand(output));
         commands.put("torture", () -> new TortureCommand(output));
         commands.put("completion", () -> new CompletionCommand(output, () -> assemble(commands, invocation, output)));

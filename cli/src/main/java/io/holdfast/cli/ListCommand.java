@@ -2,6 +2,8 @@ package io.holdfast.cli;
 
 import io.holdfast.Holdfast;
 import io.holdfast.LockView;
+import io.holdfast.ui.json.JsonText;
+import io.holdfast.ui.json.LockJson;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.Callable;
@@ -48,7 +50,7 @@ final class ListCommand implements Callable<Integer>, StoreCommand {
                     .filter(view -> view.isHeld() || !view.waiters().isEmpty())
                     .toList();
             if (output.isJson()) {
-                output.print(JsonText.array(locks, LockText::fields));
+                output.print(JsonText.array(locks, LockJson::fields));
             } else {
                 print(locks);
             }

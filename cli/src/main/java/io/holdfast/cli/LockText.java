@@ -1,6 +1,5 @@
 package io.holdfast.cli;
 
-import io.holdfast.Demand;
 import io.holdfast.LockView;
 import io.holdfast.LockView.Origin;
 import java.time.Duration;
@@ -12,50 +11,12 @@ import java.time.format.DateTimeFormatter;
 import java.time.temporal.ChronoUnit;
 import java.util.Optional;
 
-/** How a lock's state reads: for people and as JSON. */
+/** How a lock's state reads for people. */
 final class LockText {
 
     private static final DateTimeFormatter TIME = DateTimeFormatter.ofPattern("HH:mm:ss");
 
     private LockText() {}
-
-    static void fields(JsonText json, LockView view) {
-        json.text("name", view.name())
-                .flag("held", view.isHeld())
-                .list("holders", view.holders(), LockText::fields)
-                .list("waiters", view.waiters(), LockText::fields);
-    }
-
-    static void fields(JsonText json, LockView.Holder holder) {
-        origin(json, holder.origin());
-        demand(json, holder.demand());
-        holder.token().ifPresent(json::token);
-        json.instant("since", holder.since()).millis("timeLeftMillis", holder.timeLeft());
-        if (holder.isLingering()) {
-            json.flag("lingering", true);
-        }
-    }
-
-    private static void fields(JsonText json, LockView.Waiter waiter) {
-        origin(json, waiter.origin());
-        demand(json, waiter.demand());
-        json.instant("since", waiter.since());
-    }
-
-    private static void origin(JsonText json, Optional<Origin> origin) {
-        origin.ifPresent(who -> json.text("client", who.client())
-                .text("host", who.host())
-                .number("pid", who.pid())
-                .text("thread", who.thread()));
-    }
-
-    private static void demand(JsonText json, Demand demand) {
-        if (demand instanceof Demand.Permits permits) {
-            json.text("demand", "permits").number("permits", permits.count()).number("total", permits.total());
-        } else {
-            json.text("demand", demand.toString());
-        }
-    }
 
     /** Host and process, which is what one needs to find it. */
     static String who(LockView.Holder holder) {

@@ -1,5 +1,6 @@
 package io.holdfast.cli;
 
+import io.holdfast.ui.json.JsonText;
 import java.io.PrintStream;
 import java.util.function.Consumer;
 
@@ -47,6 +48,11 @@ final class Output {
     /** Whether the reader of the results is still there; {@code holdfast watch | head} goes away. */
     boolean isReaderGone() {
         return results.checkError();
+    }
+
+    /** The same text as far as it may be shown. */
+    String withoutCredentials(String text) {
+        return redaction.apply(text);
     }
 
     /** Something people should know that changes nothing about the result. */

@@ -2,6 +2,7 @@ package io.holdfast.cli;
 
 import io.holdfast.Holdfast;
 import io.holdfast.LockView;
+import io.holdfast.ui.json.LockJson;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
@@ -37,7 +38,7 @@ final class ShowCommand implements Callable<Integer>, StoreCommand {
         try (Holdfast holdfast = common.connect()) {
             LockView view = holdfast.lock(name).inspect();
             if (output.isJson()) {
-                output.printJson(json -> LockText.fields(json, view));
+                output.printJson(json -> LockJson.fields(json, view));
             } else {
                 print(view);
             }

@@ -4,6 +4,7 @@ import io.holdfast.torture.Campaign;
 import io.holdfast.torture.Job;
 import io.holdfast.torture.nemesis.Fault;
 import io.holdfast.torture.report.CellSummary;
+import io.holdfast.torture.report.Headline;
 import io.holdfast.torture.report.HtmlReport;
 import io.holdfast.torture.report.Results;
 import io.holdfast.torture.report.SafetyPage;
@@ -155,6 +156,8 @@ final class TortureCommand implements Callable<Integer> {
 
     @Override
     public Integer call() throws IOException, InterruptedException {
+        ReportFile page = ReportFile.check("--html", html);
+        ReportFile safetyPage = ReportFile.check("--safety", safety);
         List<Job> jobs = jobs();
         if (planOnly) {
             jobs.forEach(this::printPlan);
@@ -176,15 +179,17 @@ final class TortureCommand implements Callable<Integer> {
         TortureProgress progress = new TortureProgress(output, directory, open.size(), report, kept);
         summaries.addAll(new Campaign(open, parallel, directory, progress).run());
         progress.end();
-        if (html != null) {
-            report.write(html);
-        }
-        if (safety != null) {
-            SafetyPage.write(kept == null ? summaries : kept.all(), safety);
-        }
         // Only if nothing of interest is left in it.
         directory.toFile().delete();
-        return new TortureVerdict(output).print(summaries) ? 0 : 1;
+        Headline headline = Headline.of(summaries);
+        new TortureVerdict(output).print(summaries, headline);
+        if (page != null) {
+            page.write(file -> report.write(file, headline));
+        }
+        if (safetyPage != null) {
+            safetyPage.write(file -> SafetyPage.write(kept == null ? summaries : kept.all(), file));
+        }
+        return headline.outcome() == Headline.Outcome.KEPT ? 0 : 1;
     }
 
     private List<Job> jobs() {

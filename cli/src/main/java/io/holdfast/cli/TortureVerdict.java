@@ -3,6 +3,7 @@ package io.holdfast.cli;
 import io.holdfast.torture.check.Counts;
 import io.holdfast.torture.check.Promise;
 import io.holdfast.torture.report.CellSummary;
+import io.holdfast.torture.report.Headline;
 import io.holdfast.torture.report.Standing;
 import java.util.ArrayList;
 import java.util.List;
@@ -26,14 +27,16 @@ final class TortureVerdict {
         List<String> notes = new ArrayList<>();
         for (Promise promise : Promise.values()) {
             Standing standing = summary.standing(promise);
-            if (standing == Standing.BROKEN || standing == Standing.DOCUMENTED_LIMIT) {
+            if (standing == Standing.NOT_JUDGED) {
+                notes.add(word(promise) + " " + standing.words());
+            } else if (standing == Standing.BROKEN || standing == Standing.DOCUMENTED_LIMIT) {
                 notes.add(word(promise) + " " + standing.words() + " ("
                         + summary.of(promise).violations() + ")");
             }
         }
         String verdict = notes.isEmpty() ? "kept" : String.join(", ", notes);
         if (!summary.troubles().isEmpty()) {
-            verdict += ", TROUBLE: "
+            verdict += ", not judged: "
                     + summary.troubles().get(0).lines().findFirst().orElse("");
         }
         return name
@@ -48,25 +51,18 @@ final class TortureVerdict {
                 + verdict;
     }
 
-    /** Prints the verdict per promise; returns whether all is well. */
-    boolean print(List<CellSummary> summaries) {
-        boolean good = summaries.stream().noneMatch(CellSummary::isBad)
-                && summaries.stream().anyMatch(CellSummary::wasRun);
+    /** Prints the verdict in one line, and then per promise. */
+    void print(List<CellSummary> summaries, Headline headline) {
         if (output.isJson()) {
-            return good;
+            return;
         }
+        output.print("");
+        output.print(headline.words());
         output.print("");
         for (Promise promise : Promise.values()) {
             output.print(String.format(
                     Locale.ROOT, "%-10s %-52s %s", word(promise), promise.sentence(), count(summaries, promise)));
         }
-        long operations = summaries.stream().mapToLong(CellSummary::operations).sum();
-        long faults = summaries.stream().mapToLong(CellSummary::faults).sum();
-        long run = summaries.stream().filter(CellSummary::wasRun).count();
-        output.print("");
-        output.print(run + " of " + summaries.size() + " cells run, " + operations + " operations judged, " + faults
-                + " faults injected: " + (good ? "every promise was kept where it is made" : "NOT all is well"));
-        return good;
     }
 
     private static String count(List<CellSummary> summaries, Promise promise) {

@@ -2,6 +2,7 @@ package io.holdfast.cli;
 
 import io.holdfast.Holdfast;
 import io.holdfast.LockView;
+import io.holdfast.ui.json.LockJson;
 import java.time.Duration;
 import java.time.LocalTime;
 import java.time.temporal.ChronoUnit;
@@ -125,7 +126,7 @@ final class WatchCommand implements Callable<Integer>, StoreCommand {
         if (output.isJson()) {
             output.printJson(json -> {
                 json.text("event", event).text("name", name);
-                LockText.fields(json, holder);
+                LockJson.fields(json, holder);
             });
         } else {
             output.print(now() + "  " + Names.inTable(name) + "  " + event + " by " + LockText.who(holder) + ", "

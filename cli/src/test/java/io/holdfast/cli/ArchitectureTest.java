@@ -26,6 +26,7 @@ import java.util.ServiceLoader;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.stream.Collectors;
+import javax.sql.DataSource;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -44,6 +45,7 @@ class ArchitectureTest {
     private static final List<String> ROOMS = List.of("lock", "acquire", "lease", "ticket", "telemetry", "work");
 
     private static final String COMMAND = "io.holdfast.cli";
+    private static final String DASHBOARD = "io.holdfast.ui";
     private static final String PROXY = "io.holdfast.proxy";
     private static final String SERVERS = "io.holdfast.servers";
 
@@ -143,16 +145,27 @@ class ArchitectureTest {
     }
 
     @Test
-    void theCommandKnowsNoStoreAndNoEngine() {
+    void theCommandAndTheDashboardKnowNoStoreAndNoEngine() {
         noClasses()
                 .that()
-                .resideInAPackage(COMMAND)
+                .resideInAnyPackage(COMMAND, DASHBOARD + "..")
                 .should()
                 .dependOnClassesThat()
                 .resideInAPackage(ENGINE + "..")
                 .orShould()
                 .dependOnClassesThat()
                 .resideInAnyPackage(storePackagesAndTheirRooms())
+                .check(CLASSES);
+    }
+
+    @Test
+    void onlyTheCommandServesTheDashboard() {
+        noClasses()
+                .that()
+                .resideOutsideOfPackages(COMMAND, DASHBOARD + "..")
+                .should()
+                .dependOnClassesThat()
+                .resideInAPackage(DASHBOARD + "..")
                 .check(CLASSES);
     }
 
@@ -268,6 +281,8 @@ class ArchitectureTest {
         noClasses()
                 .that()
                 .resideOutsideOfPackages(COMMAND, SERVERS)
+                .and()
+                .areNotAssignableTo(DataSource.class) // its own interface names java.util.logging
                 .should()
                 .dependOnClassesThat()
                 .resideInAnyPackage("java.util.logging", "org.slf4j..")

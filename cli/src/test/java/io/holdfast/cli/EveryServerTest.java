@@ -30,7 +30,7 @@ class EveryServerTest {
     Path directory;
 
     /** A server and the store on it. */
-    private record Running(Server server, String store) implements AutoCloseable {
+    record Running(Server server, String store) implements AutoCloseable {
         @Override
         public void close() {
             server.close();

@@ -1,19 +1,16 @@
 package io.holdfast.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
-import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.attribute.FileTime;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.jar.JarEntry;
 import java.util.jar.JarFile;
-import java.util.stream.Stream;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -21,23 +18,18 @@ import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.ValueSource;
 
-/** The script, if what it starts is built: a test that starts a build of what is being built would not end well. */
+/** The script, if what it starts is built. */
 @DisplayName("./holdfast")
 class LauncherTest {
 
-    private static final Path ROOT = Path.of("").toAbsolutePath().getParent();
-    private static final Path LAUNCHER = ROOT.resolve("holdfast");
-    private static final Path JAR = ROOT.resolve("cli/target/holdfast.jar");
-    private static final Path LOCAL_JAR = ROOT.resolve("torture-local/target/holdfast-local.jar");
+    private static final Path LAUNCHER = BuiltCommand.ROOT.resolve("holdfast");
 
     @TempDir
     Path directory;
 
     @BeforeEach
     void requireJar() throws IOException {
-        assumeTrue(
-                isNewerThanSources(JAR) && isNewerThanSources(LOCAL_JAR),
-                "what the command is made of is missing or older than the sources: run ./holdfast torture --help once");
+        BuiltCommand.require();
     }
 
     @Test
@@ -83,17 +75,34 @@ class LauncherTest {
     }
 
     @Test
+    void anExampleRunsWithOneCommandAndNoEnvironment() throws Exception {
+        Done done = run(
+                List.of(
+                        "env",
+                        "-i",
+                        "HOME=" + directory,
+                        BuiltCommand.ROOT.resolve("example").toString(),
+                        "order-grabbing",
+                        "--store",
+                        store()),
+                Map.of());
+
+        assertThat(done.exitCode()).as(done.output()).isZero();
+        assertThat(done.output()).contains("What to watch:", "ann drives", "bob is too late");
+    }
+
+    @Test
     void startsServersForTorture() throws Exception {
         Done done = run(
                 List.of(LAUNCHER.toString(), "torture", "--local", "redis", "--faults=kill-holder", "--cell-seconds=1"),
                 Map.of());
 
-        assertThat(done.output()).contains("1 of 1 cells run");
+        assertThat(done.output()).contains("1 cell run");
     }
 
     @Test
     void theFatJarCarriesTheProxyAndNoLaunchersOfServers() throws Exception {
-        try (JarFile jar = new JarFile(JAR.toFile())) {
+        try (JarFile jar = new JarFile(BuiltCommand.JAR.toFile())) {
             assertThat(jar.stream().map(JarEntry::getName))
                     .contains("io/holdfast/proxy/TcpProxy.class")
                     .noneMatch(name -> name.startsWith("io/holdfast/servers/"))
@@ -138,35 +147,6 @@ class LauncherTest {
 
     private String store() {
         return "file:" + directory.resolve("locks");
-    }
-
-    private static boolean isNewerThanSources(Path jar) throws IOException {
-        if (!Files.exists(jar)) {
-            return false;
-        }
-        FileTime built = Files.getLastModifiedTime(jar);
-        try (Stream<Path> modules = Files.list(ROOT)) {
-            for (Path module : modules.toList()) {
-                if (isNewer(module.resolve("pom.xml"), built) || isNewer(module.resolve("src/main"), built)) {
-                    return false;
-                }
-            }
-        }
-        return !isNewer(ROOT.resolve("pom.xml"), built);
-    }
-
-    private static boolean isNewer(Path path, FileTime than) throws IOException {
-        if (!Files.exists(path)) {
-            return false;
-        }
-        try (Stream<Path> files = Files.walk(path)) {
-            for (Path file : files.toList()) {
-                if (Files.getLastModifiedTime(file).compareTo(than) > 0) {
-                    return true;
-                }
-            }
-        }
-        return false;
     }
 
     private record Done(int exitCode, String output) {}

@@ -5,6 +5,8 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.holdfast.Demand;
 import io.holdfast.LockView;
+import io.holdfast.ui.json.JsonText;
+import io.holdfast.ui.json.LockJson;
 import java.time.Duration;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
@@ -53,8 +55,8 @@ class TextTest {
 
         assertThat(LockText.token(ours)).isEqualTo(", token 7168");
         assertThat(LockText.token(foreign)).isEmpty();
-        assertThat(JsonText.object(json -> LockText.fields(json, ours))).contains("\"token\":\"7168\"");
-        assertThat(JsonText.object(json -> LockText.fields(json, foreign))).doesNotContain("token");
+        assertThat(JsonText.object(json -> LockJson.fields(json, ours))).contains("\"token\":\"7168\"");
+        assertThat(JsonText.object(json -> LockJson.fields(json, foreign))).doesNotContain("token");
     }
 
     private static LockView.Holder holder(Optional<Long> token) {
