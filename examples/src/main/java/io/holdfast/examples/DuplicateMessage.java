@@ -16,10 +16,11 @@ public final class DuplicateMessage {
     }
 
     public static void main(String[] args) throws InterruptedException {
-        try (Holdfast holdfast = Holdfast.connect()) {
+        try (Holdfast holdfast = Examples.connect(args)) {
             DuplicateMessage consumer = new DuplicateMessage(holdfast);
-            System.out.println(consumer.onMessage("payment-1"));
-            System.out.println(consumer.onMessage("payment-1"));
+            for (int delivery = 1; delivery <= 3; delivery++) {
+                System.out.println("delivery " + delivery + ": " + consumer.onMessage("payment-1"));
+            }
         }
     }
 

@@ -9,9 +9,9 @@ import java.time.Duration;
 public final class JobThatRunsOnce {
 
     public static void main(String[] args) {
-        try (Holdfast holdfast = Holdfast.connect()) {
+        try (Holdfast holdfast = Examples.connect(args)) {
             boolean ran = runOnce(holdfast, () -> System.out.println("writing the report"));
-            System.out.println(ran ? "done" : "another instance has it");
+            System.out.println(ran ? "done" : "another instance has it, or had it within the last minute");
         }
     }
 

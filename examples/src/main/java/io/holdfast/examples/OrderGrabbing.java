@@ -18,7 +18,7 @@ public final class OrderGrabbing {
     }
 
     public static void main(String[] args) {
-        try (Holdfast holdfast = Holdfast.connect()) {
+        try (Holdfast holdfast = Examples.connect(args)) {
             OrderGrabbing orders = new OrderGrabbing(holdfast);
             for (String driver : List.of("ann", "bob", "cyd")) {
                 System.out.println(driver + (orders.grab("order-7", driver) ? " drives" : " is too late"));

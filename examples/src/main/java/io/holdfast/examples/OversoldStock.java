@@ -3,33 +3,57 @@ package io.holdfast.examples;
 import io.holdfast.DistributedLock;
 import io.holdfast.Holdfast;
 import io.holdfast.Lease;
+import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.LockSupport;
 
 /** Many buyers, few items: with the lock, and a warehouse that refuses stale tokens, none is sold twice. */
 public final class OversoldStock {
 
+    private static final int ITEMS = 10;
+    private static final int BUYERS = 50;
+
     public static void main(String[] args) throws InterruptedException {
-        try (Holdfast holdfast = Holdfast.connect()) {
-            Warehouse warehouse = new Warehouse(10);
-            System.out.println("sold " + sell(holdfast, warehouse, 50) + " of 10, left " + warehouse.left());
+        try (Holdfast holdfast = Examples.connect(args)) {
+            Warehouse open = new Warehouse(ITEMS);
+            System.out.println("without a lock: sold " + sellUnguarded(open, BUYERS) + " of " + ITEMS);
+            Warehouse guarded = new Warehouse(ITEMS);
+            System.out.println("with the lock:  sold " + sell(holdfast, guarded, BUYERS) + " of " + ITEMS);
         }
     }
 
     static int sell(Holdfast holdfast, Warehouse warehouse, int buyers) throws InterruptedException {
         DistributedLock lock = holdfast.lock("stock/sku-42");
+        return everybody(warehouse, buyers, () -> {
+            try (Lease lease = lock.acquire()) {
+                buy(warehouse, lease.token());
+            }
+            return null;
+        });
+    }
+
+    static int sellUnguarded(Warehouse warehouse, int buyers) throws InterruptedException {
+        return everybody(warehouse, buyers, () -> {
+            buy(warehouse, Long.MAX_VALUE);
+            return null;
+        });
+    }
+
+    /** Reads, thinks, writes: right only if nobody else does so meanwhile. */
+    private static void buy(Warehouse warehouse, long token) {
+        int left = warehouse.left();
+        LockSupport.parkNanos(TimeUnit.MILLISECONDS.toNanos(1));
+        if (left > 0) {
+            warehouse.sellOne(left, token);
+        }
+    }
+
+    private static int everybody(Warehouse warehouse, int buyers, Callable<Void> buyer) throws InterruptedException {
         ExecutorService threads = Executors.newFixedThreadPool(buyers);
         for (int i = 0; i < buyers; i++) {
-            threads.submit(() -> {
-                try (Lease lease = lock.acquire()) {
-                    int left = warehouse.left();
-                    if (left > 0) {
-                        warehouse.sellOne(left, lease.token());
-                    }
-                }
-                return null;
-            });
+            threads.submit(buyer);
         }
         threads.shutdown();
         threads.awaitTermination(1, TimeUnit.MINUTES);
@@ -39,23 +63,23 @@ public final class OversoldStock {
     /** Stands for a database row: reading and writing it are two steps. The last token it saw is its fence. */
     static final class Warehouse {
 
-        private volatile int left;
-        private volatile int sold;
-        private volatile long lastToken;
+        private int left;
+        private int sold;
+        private long lastToken;
 
         Warehouse(int items) {
             this.left = items;
         }
 
-        int left() {
+        synchronized int left() {
             return left;
         }
 
-        int sold() {
+        synchronized int sold() {
             return sold;
         }
 
-        void sellOne(int seen, long token) {
+        synchronized void sellOne(int seen, long token) {
             if (token < lastToken) {
                 throw new IllegalStateException("token " + token + " is stale, " + lastToken + " was here already");
             }

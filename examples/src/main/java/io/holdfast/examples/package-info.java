@@ -1,2 +1,2 @@
-/** Small programs to read first. Each runs on any store: {@code HOLDFAST_STORE=redis://… java …}. */
+/** Small programs to read first. Each runs on any store: {@code ./example NAME --store redis://…}. */
 package io.holdfast.examples;

@@ -3,8 +3,14 @@ package io.holdfast.examples;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.Holdfast;
+import io.holdfast.bench.Report;
+import io.holdfast.bench.StoreAddress;
+import io.holdfast.bench.report.ConsoleTable;
 import io.holdfast.examples.OversoldStock.Warehouse;
+import io.holdfast.spi.StoreProvider;
+import java.nio.file.Path;
 import java.util.List;
+import java.util.ServiceLoader;
 import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
@@ -13,8 +19,12 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 
 class ExamplesTest {
+
+    @TempDir
+    Path directory;
 
     private final Holdfast holdfast = Holdfast.connect("memory:");
 
@@ -29,6 +39,30 @@ class ExamplesTest {
 
         assertThat(OversoldStock.sell(holdfast, warehouse, 50)).isEqualTo(10);
         assertThat(warehouse.left()).isZero();
+    }
+
+    @Test
+    void stockIsOversoldWithoutTheLock() throws InterruptedException {
+        assertThat(OversoldStock.sellUnguarded(new Warehouse(10), 50)).isGreaterThan(10);
+    }
+
+    @Test
+    void everyStoreCanBeNamed() {
+        assertThat(ServiceLoader.load(StoreProvider.class).stream()
+                        .map(provider -> provider.get().example())
+                        .map(example -> example.replaceFirst(":.*", "")))
+                .contains("memory", "file", "redis", "etcd", "zookeeper", "jdbc");
+    }
+
+    @Test
+    void theExperimentComparesPollingWithWatching() {
+        Report report = PollingAgainstWatching.measure(
+                StoreAddress.of("file:" + directory).called("file:"), 1);
+
+        assertThat(report.hasRefusals())
+                .as(ConsoleTable.lines(report).toString())
+                .isFalse();
+        assertThat(ConsoleTable.lines(report)).anyMatch(line -> line.contains("waiting in the queue gets it"));
     }
 
     @Test

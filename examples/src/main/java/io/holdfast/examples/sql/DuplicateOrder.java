@@ -1,8 +1,8 @@
 package io.holdfast.examples.sql;
 
-import io.holdfast.Idempotency;
-import io.holdfast.ResultCodec;
+import io.holdfast.jdbc.Idempotency;
 import io.holdfast.jdbc.JdbcIdempotency;
+import io.holdfast.jdbc.ResultCodec;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.SQLException;

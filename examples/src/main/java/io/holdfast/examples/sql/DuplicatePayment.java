@@ -1,7 +1,7 @@
 package io.holdfast.examples.sql;
 
-import io.holdfast.Idempotency;
-import io.holdfast.ResultCodec;
+import io.holdfast.jdbc.Idempotency;
+import io.holdfast.jdbc.ResultCodec;
 import java.time.Duration;
 
 /**

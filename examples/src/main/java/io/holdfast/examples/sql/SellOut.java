@@ -2,6 +2,7 @@ package io.holdfast.examples.sql;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.holdfast.Holdfast;
+import io.holdfast.examples.Examples;
 import io.holdfast.jdbc.JdbcStores;
 import io.holdfast.jdbc.RecipeSchema;
 import java.util.LinkedHashMap;
@@ -14,7 +15,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 /**
  * The three ways to sell out side by side, on a database of yours.
  *
- * <p>Run it with a JDBC URL, such as {@code jdbc:postgresql://localhost/test?user=test}.
+ * <p>Run it with {@code --store} and a JDBC URL, such as {@code jdbc:postgresql://localhost/test?user=test}.
  */
 public final class SellOut {
 
@@ -24,8 +25,13 @@ public final class SellOut {
     private SellOut() {}
 
     public static void main(String[] args) throws Exception {
+        String url = Examples.option("--store", args).orElse("");
+        if (!url.startsWith("jdbc:")) {
+            System.err.println("This one needs a database: --store jdbc:postgresql://localhost/test?user=test");
+            System.exit(64);
+        }
         try (HikariDataSource database = new HikariDataSource()) {
-            database.setJdbcUrl(args[0]);
+            database.setJdbcUrl(url);
             RecipeSchema.create(database);
             StockTable.create(database);
             try (Holdfast holdfast = Holdfast.builder()

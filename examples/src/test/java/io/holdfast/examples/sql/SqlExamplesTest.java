@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.zaxxer.hikari.HikariDataSource;
 import io.holdfast.Holdfast;
-import io.holdfast.Idempotency;
+import io.holdfast.jdbc.Idempotency;
 import io.holdfast.jdbc.JdbcIdempotency;
 import io.holdfast.jdbc.JdbcStores;
 import io.holdfast.jdbc.RecipeSchema;
