@@ -149,7 +149,7 @@ class HintsTest {
         store.askAgain = Duration.ofMillis(1);
         Lease held = other.lock("window").acquire();
 
-        assertThat(lockPolledOnceAnHour().tryAcquire(Duration.ofMillis(300))).isEmpty();
+        assertThat(lockPolledOnceAnHour().tryAcquire(Duration.ofSeconds(1))).isEmpty();
 
         assertThat(refusals()).isEqualTo(1);
         held.release();

@@ -17,7 +17,7 @@ import org.junit.jupiter.api.Timeout;
 class LeaksTest {
 
     /** Short, since a leak is looked for with every renewal; long enough to survive the collections of garbage. */
-    private static final LockOptions SHORT = LockOptions.defaults().withTtl(Duration.ofSeconds(3));
+    private static final LockOptions SHORT = LockOptions.defaults().withTtl(Duration.ofSeconds(6));
 
     private final CapturedLog log = new CapturedLog();
     private final Holdfast holdfast = Holdfast.builder()

@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
@@ -220,7 +221,14 @@ class UnitsOfWorkTest {
     @Test
     void longWaitNamesTheDeadlockOfTwoClients() throws Exception {
         try (CapturedLog log = new CapturedLog()) {
-            Lease stock = one.lock("stock").acquire();
+            CompletableFuture<Lease> stock = new CompletableFuture<>();
+            CountDownLatch theirTurn = new CountDownLatch(1);
+            CompletableFuture<Lease> ours = Background.run(() -> {
+                stock.complete(one.lock("stock").acquire());
+                theirTurn.await();
+                return one.lock("orders").acquire();
+            });
+            stock.get(30, TimeUnit.SECONDS);
             CompletableFuture<Lease> theirs = Background.run(() -> {
                 Lease orders = other.lock("orders").acquire();
                 try {
@@ -230,68 +238,86 @@ class UnitsOfWorkTest {
                 }
             });
             assertThat(waiterFor("stock").holds()).containsExactly("orders");
+            theirTurn.countDown();
 
-            assertThat(one.lock("orders").tryAcquire(Duration.ofSeconds(2))).isEmpty();
-
-            assertThat(log.textsAbout("orders"))
+            await().untilAsserted(() -> assertThat(log.textsAbout("orders"))
                     .anyMatch(text -> text.contains("Suspected deadlock")
                             && text.contains("holds 'stock' and waits for 'orders'")
-                            && text.contains("holds 'orders' and waits for 'stock'"));
-            stock.release();
+                            && text.contains("holds 'orders' and waits for 'stock'")));
+            stock.get().release();
             theirs.get(30, TimeUnit.SECONDS).release();
+            ours.get(30, TimeUnit.SECONDS).release();
         }
     }
 
     @Test
     void longWaitNamesTheDeadlockOfTwoThreadsOfOneClient() throws Exception {
         try (CapturedLog log = new CapturedLog()) {
-            Lease first = one.lock("first").acquire();
-            CompletableFuture<Boolean> other = Background.run(() -> {
+            CompletableFuture<Lease> first = new CompletableFuture<>();
+            CountDownLatch secondIsTaken = new CountDownLatch(1);
+            CompletableFuture<Lease> thread = Background.run(() -> {
+                first.complete(one.lock("first").acquire());
+                secondIsTaken.await();
+                return one.lock("second").acquire();
+            });
+            first.get(30, TimeUnit.SECONDS);
+            CompletableFuture<Lease> another = Background.run(() -> {
                 try (Lease second = one.lock("second").acquire()) {
-                    return second.isValid()
-                            && one.lock("first")
-                                    .tryAcquire(Duration.ofSeconds(2))
-                                    .isEmpty();
+                    assertThat(second.isValid()).isTrue();
+                    return one.lock("first").acquire();
                 }
             });
-            await().until(() -> one.lock("second").inspect().isHeld());
+            await().until(() -> one.statistics().waiting() == 1);
+            secondIsTaken.countDown();
 
-            assertThat(one.lock("second").tryAcquire(Duration.ofSeconds(1))).isEmpty();
-
-            assertThat(other).succeedsWithin(Duration.ofSeconds(30)).isEqualTo(true);
-            assertThat(log.textsAbout("second")).anyMatch(text -> text.contains("Suspected deadlock"));
-            first.release();
+            await().untilAsserted(() ->
+                    assertThat(log.textsAbout("second")).anyMatch(text -> text.contains("Suspected deadlock")));
+            first.get().release();
+            another.get(30, TimeUnit.SECONDS).release();
+            thread.get(30, TimeUnit.SECONDS).release();
         }
     }
 
     @Test
     void longWaitForOneWhoWorksSuspectsNothing() throws Exception {
         try (CapturedLog log = new CapturedLog();
-                Lease busy = other.lock("busy").acquire();
-                Lease mine = one.lock("mine").acquire()) {
-            CompletableFuture<Boolean> behind = Background.run(
-                    () -> other.lock("mine").tryAcquire(Duration.ofSeconds(1)).isEmpty());
+                Lease busy = other.lock("busy").acquire()) {
+            CompletableFuture<Lease> mine = new CompletableFuture<>();
+            CountDownLatch somebodyIsBehind = new CountDownLatch(1);
+            CompletableFuture<Lease> waiting = Background.run(() -> {
+                mine.complete(one.lock("mine").acquire());
+                somebodyIsBehind.await();
+                return one.lock("busy").acquire();
+            });
+            mine.get(30, TimeUnit.SECONDS);
+            CompletableFuture<Lease> behind = Background.run(other.lock("mine")::acquire);
+            await().until(() -> other.statistics().waiting() == 1);
+            somebodyIsBehind.countDown();
 
-            assertThat(one.lock("busy").tryAcquire(Duration.ofSeconds(1))).isEmpty();
-
-            assertThat(behind).succeedsWithin(Duration.ofSeconds(30)).isEqualTo(true);
-            assertThat(List.of(busy, mine)).allMatch(Lease::isValid);
-            assertThat(log.textsAbout("busy"))
-                    .anyMatch(text -> text.contains("has waited"))
-                    .noneMatch(text -> text.contains("deadlock"));
+            await().untilAsserted(
+                            () -> assertThat(log.textsAbout("busy")).anyMatch(text -> text.contains("has waited")));
+            assertThat(log.textsAbout("busy")).noneMatch(text -> text.contains("deadlock"));
+            busy.release();
+            mine.get().release();
+            behind.get(30, TimeUnit.SECONDS).release();
+            waiting.get(30, TimeUnit.SECONDS).release();
         }
     }
 
     @Test
-    void readerThatWaitsToWriteIsToldThatItWaitsForItself() throws InterruptedException {
+    void readerThatWaitsToWriteIsToldThatItWaitsForItself() throws Exception {
         DistributedReadWriteLock lock = one.readWriteLock("upgraded");
-        try (CapturedLog log = new CapturedLog();
-                Lease reader = lock.readLock().acquire()) {
-            assertThat(reader.isValid()).isTrue();
+        try (CapturedLog log = new CapturedLog()) {
+            CompletableFuture<Lease> reader = new CompletableFuture<>();
+            CompletableFuture<Lease> writer = Background.run(() -> {
+                reader.complete(lock.readLock().acquire());
+                return lock.writeLock().acquire();
+            });
 
-            assertThat(lock.writeLock().tryAcquire(Duration.ofMillis(20))).isEmpty();
-
-            assertThat(log.textsAbout("upgraded")).anyMatch(text -> text.contains("which it holds itself"));
+            await().untilAsserted(() ->
+                    assertThat(log.textsAbout("upgraded")).anyMatch(text -> text.contains("which it holds itself")));
+            reader.get(30, TimeUnit.SECONDS).release();
+            writer.get(30, TimeUnit.SECONDS).release();
         }
     }
 

@@ -13,6 +13,8 @@ import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
@@ -107,7 +109,8 @@ class UsersExecutorTest {
         int events = 400;
         AtomicInteger heard = new AtomicInteger();
         CountDownLatch begin = new CountDownLatch(1);
-        ExecutorService one = Executors.newSingleThreadExecutor();
+        LinkedBlockingQueue<Runnable> queue = new LinkedBlockingQueue<>();
+        ExecutorService one = new ThreadPoolExecutor(1, 1, 0, TimeUnit.SECONDS, queue);
         ManualClient client = new ManualClient(builder -> builder.executor(one).listener(event -> {
             awaitQuietly(begin);
             heard.incrementAndGet();
@@ -122,7 +125,8 @@ class UsersExecutorTest {
             }
             client.store.network = FaultyStore.Network.DOWN;
             client.time.advance(TTL);
-            await().until(() -> !lease.isValid());
+            // The thread is busy with an event, so what the executor is given now has to wait: the news of the loss.
+            await().until(() -> !queue.isEmpty());
             begin.countDown();
 
             assertThat(told.get(30, TimeUnit.SECONDS)).as("events heard before").isLessThan(20);

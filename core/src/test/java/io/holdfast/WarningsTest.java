@@ -22,7 +22,7 @@ import org.junit.jupiter.api.Test;
 class WarningsTest {
 
     /** Short, since a leak is looked for with every renewal; long enough to survive the collections of garbage. */
-    private static final LockOptions SHORT = LockOptions.defaults().withTtl(Duration.ofSeconds(3));
+    private static final LockOptions SHORT = LockOptions.defaults().withTtl(Duration.ofSeconds(6));
 
     private static final Duration PATIENCE = Duration.ofSeconds(30);
 

@@ -1,6 +1,7 @@
 package io.holdfast.file;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
 
 import io.holdfast.Deadlock;
@@ -9,7 +10,6 @@ import io.holdfast.Holdfast;
 import io.holdfast.Lease;
 import io.holdfast.LockView.Origin;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.DisplayName;
@@ -56,13 +56,17 @@ class DeadlockBetweenProcessesTest {
             waiter.join();
 
             List<Deadlock> found = new CopyOnWriteArrayList<>();
-            Thread looker = new Thread(() -> await().until(() -> {
-                found.addAll(Deadlocks.find(onlooker.locks("")));
-                return !found.isEmpty();
-            }));
+            Thread deadlocked = Thread.currentThread();
+            Thread looker = new Thread(() -> {
+                await().until(() -> {
+                    found.addAll(Deadlocks.find(onlooker.locks("")));
+                    return !found.isEmpty();
+                });
+                deadlocked.interrupt();
+            });
             looker.start();
-            assertThat(here.lock("orders").tryAcquire(Duration.ofSeconds(5))).isEmpty();
-            looker.join();
+            assertThatExceptionOfType(InterruptedException.class)
+                    .isThrownBy(() -> here.lock("orders").acquire());
 
             assertThat(stock.isValid()).isTrue();
             assertThat(found.get(0).locks()).containsExactlyInAnyOrder("stock", "orders");

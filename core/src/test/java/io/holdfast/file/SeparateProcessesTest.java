@@ -353,21 +353,24 @@ class SeparateProcessesTest {
         Files.createFile(directory.resolve("tokens"));
         List<ChildProcess> counting = List.of(child(), child());
         ChildProcess pruning = child();
-        // One goes on when the other has ended, so that there is pruning beside use.
-        counting.get(0).say("count counter " + number + " 200");
-        counting.get(1).say("count counter " + number + " 400");
-
         int pruned = 0;
-        while (!counting.get(0).hasAnswered() || !counting.get(1).hasAnswered()) {
-            pruned += Integer.parseInt(pruning.ask("prune"));
-            pruned += here.store.prune(Duration.ZERO, soon());
-        }
+        int rounds = 0;
+        do { // Once more if nothing was pruned beside the use: two who contend leave the lock free for moments only.
+            rounds++;
+            // One goes on when the other has ended, so that there is pruning beside use.
+            counting.get(0).say("count counter " + number + " 200");
+            counting.get(1).say("count counter " + number + " 400");
+            while (!counting.get(0).hasAnswered() || !counting.get(1).hasAnswered()) {
+                pruned += Integer.parseInt(pruning.ask("prune"));
+                pruned += here.store.prune(Duration.ZERO, soon());
+            }
+            assertThat(counting.get(0).hear()).isEqualTo("counted");
+            assertThat(counting.get(1).hear()).isEqualTo("counted");
+        } while (pruned == 0 && rounds < 10);
 
-        assertThat(counting.get(0).hear()).isEqualTo("counted");
-        assertThat(counting.get(1).hear()).isEqualTo("counted");
-        assertThat(number).hasContent("600");
+        assertThat(number).hasContent(Integer.toString(600 * rounds));
         assertThat(new HashSet<>(Files.readAllLines(directory.resolve("tokens"))))
-                .hasSize(600);
+                .hasSize(600 * rounds);
         assertThat(pruned).as("files removed while in use by others").isPositive();
     }
 

@@ -49,7 +49,7 @@ class UnansweredNodesTest {
         Holdfast client = Holdfast.builder()
                 .store(store)
                 .time(clock)
-                .closeTimeout(Duration.ofSeconds(1))
+                .closeTimeout(Duration.ofSeconds(20))
                 .connect();
         clients.add(client);
         return client;
@@ -168,7 +168,7 @@ class UnansweredNodesTest {
             rivals.add(atNode(node, clock).lock("job").acquire());
         }
         Holdfast client =
-                client(QuorumStore.of(List.<StoreFactory>copyOf(nodes)).withNodeTimeout(Duration.ofMillis(200)), clock);
+                client(QuorumStore.of(List.<StoreFactory>copyOf(nodes)).withNodeTimeout(Duration.ofSeconds(2)), clock);
         client.lock("warm-up").acquire().release();
         CountDownLatch goOn = new CountDownLatch(1);
         nodes.get(4).beforeRequest = () -> awaitQuietly(goOn);

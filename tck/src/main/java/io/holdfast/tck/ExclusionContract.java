@@ -50,7 +50,7 @@ abstract class ExclusionContract extends StoreContract {
         DistributedLock theirs = client().lock(name(), renewed());
 
         try (Lease lease = client().lock(name(), renewed()).acquire()) {
-            assertThat(theirs.tryAcquire(renewedTtl().multipliedBy(3).dividedBy(2)))
+            assertThat(theirs.tryAcquire(renewedTtl().multipliedBy(5).dividedBy(4)))
                     .isEmpty();
             assertThat(lease.isValid()).isTrue();
         }

@@ -111,7 +111,7 @@ abstract class FencingContract extends StoreContract {
             long token = lease.token();
             lease.extend(renewedTtl());
             soon().until(() ->
-                    events.stream().filter(LockEvent.Renewed.class::isInstance).count() >= 3);
+                    events.stream().filter(LockEvent.Renewed.class::isInstance).count() >= 2);
             assertThat(lease.token()).isEqualTo(token);
             assertThat(view(name()).holders())
                     .singleElement()

@@ -101,7 +101,7 @@ abstract class LivenessContract extends StoreContract {
     }
 
     @Test
-    void aWaitingClientKeepsItsPlaceForManyTtls() throws Exception {
+    void aWaitingClientKeepsItsPlaceBeyondItsTtl() throws Exception {
         assumeQueueing();
         Lease holder = client().lock(name(), renewed()).acquire();
         CompletableFuture<Lease> first = client().lock(name(), renewed()).acquireAsync();
@@ -109,7 +109,7 @@ abstract class LivenessContract extends StoreContract {
         CompletableFuture<Lease> second = client().lock(name(), renewed()).acquireAsync();
         awaitWaiters(name(), 2);
 
-        StoreTap.pause(renewedTtl().multipliedBy(2));
+        StoreTap.pause(renewedTtl().multipliedBy(3).dividedBy(2));
         holder.release();
 
         Lease lease = get(first);
@@ -120,13 +120,14 @@ abstract class LivenessContract extends StoreContract {
 
     @Test
     void aClosedClientFreesWhatItHoldsAtOnce() throws Exception {
+        LockOptions options = LockOptions.defaults().withTtl(veryLongTtl());
         Holdfast closing = client();
-        closing.lock(name(), longLived()).acquire();
-        Future<Lease> next = fork(client().lock(name(), longLived())::acquire);
+        closing.lock(name(), options).acquire();
+        Future<Lease> next = fork(client().lock(name(), options)::acquire);
 
         closing.close();
 
-        getWithin(longTtl().dividedBy(2), next).release();
+        getWithin(veryLongTtl().dividedBy(2), next).release();
     }
 
     @Test
@@ -134,8 +135,7 @@ abstract class LivenessContract extends StoreContract {
         assumeTrue(subject().faults().isPresent(), "the way to the server cannot be cut");
         Faults faults = subject().faults().orElseThrow();
         ConcurrentLinkedQueue<LockEvent> events = new ConcurrentLinkedQueue<>();
-        Duration ttl = longTtl().dividedBy(2);
-        LockOptions options = LockOptions.defaults().withTtl(ttl);
+        LockOptions options = longLived();
         Lease holder = client(subject().store(), builder -> builder.listener(events::add))
                 .lock(name(), options)
                 .acquire();
@@ -144,7 +144,7 @@ abstract class LivenessContract extends StoreContract {
         soon().until(() -> events.stream().anyMatch(LockEvent.Renewed.class::isInstance));
 
         faults.cut();
-        StoreTap.pause(ttl.dividedBy(4));
+        StoreTap.pause(longTtl().dividedBy(8));
         faults.heal();
         events.clear();
 

@@ -19,10 +19,10 @@ public interface StoreUnderTest {
 
     /**
      * A ttl worth waiting for: tests in which something expires use it and small multiples. Never below what the
-     * store's traits allow. Default 300 ms.
+     * store's traits allow. Default 500 ms.
      */
     default Duration shortTtl() {
-        return Duration.ofMillis(300);
+        return Duration.ofMillis(500);
     }
 
     /** How long the kit waits for what should happen at once: long, since it only decides how late a failure shows. */

@@ -66,7 +66,7 @@ abstract class ToldContract extends StoreContract {
         StoreTap tap = tap().on(Operation.RENEW, StoreTap.FAIL);
         CompletableFuture<Loss> told = new CompletableFuture<>();
         try (Lease lease = listening(tap)
-                .lock(name(), longLived().withTtl(longTtl().dividedBy(3)))
+                .lock(name(), longLived().withTtl(renewedTtl().multipliedBy(2)))
                 .acquire()) {
             lease.onLost(told::complete);
             soon().until(() -> events.stream().anyMatch(LockEvent.RenewalFailing.class::isInstance));
