@@ -23,7 +23,8 @@ import org.jspecify.annotations.Nullable;
  * The members of the cluster, one of them in use.
  *
  * <p>All calls go to one member until it fails; then all go to the next. A member that was left gets a new connection
- * when its turn comes again: a broken one would sit out gRPC's back-off or TCP's. Thread-safe.
+ * when its turn comes again: a broken one would sit out gRPC's back-off or TCP's. Where there is one member only, it gets a new
+ * connection when the old one is broken or silent, not because it is slow: all watches would have to open anew. Thread-safe.
  */
 final class Endpoints implements AutoCloseable {
 
@@ -39,6 +40,7 @@ final class Endpoints implements AutoCloseable {
         private final String address;
         private final Channel channel;
         private final @Nullable ManagedChannel owned;
+        private volatile long heardNanos = System.nanoTime();
 
         private Member(int index, String address, Channel channel, @Nullable ManagedChannel owned) {
             this.index = index;
@@ -54,6 +56,15 @@ final class Endpoints implements AutoCloseable {
 
         Channel channel() {
             return channel;
+        }
+
+        /** It has answered something, or told something on a watch. */
+        void markHeard() {
+            heardNanos = System.nanoTime();
+        }
+
+        boolean wasHeardSince(long nanos) {
+            return heardNanos - nanos > 0;
         }
     }
 
@@ -96,7 +107,7 @@ final class Endpoints implements AutoCloseable {
         moved = listener;
     }
 
-    /** SessionMoves on to the next member unless somebody has already. Calls under way at the old one may finish. */
+    /** Moves on to the next member unless somebody has already. Calls under way at the old one may finish. */
     void leave(Member member) {
         synchronized (this) {
             if (given != null || closed || current != member) {

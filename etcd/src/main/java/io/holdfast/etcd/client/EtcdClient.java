@@ -181,16 +181,14 @@ public final class EtcdClient implements AutoCloseable {
         StreamObserver<R> observer = new StreamObserver<>() {
             @Override
             public void onNext(R value) {
+                member.markHeard();
                 answer.complete(value);
             }
 
             @Override
             public void onError(Throwable error) {
                 RpcFailure failure = RpcFailure.of(Status.fromThrowable(error), mark.sent, member.address());
-                boolean impatient = failure.isTimeout() && System.nanoTime() - startedNanos < SILENCE_NANOS;
-                if (failure.isOfMember() && !impatient) {
-                    endpoints.leave(member);
-                }
+                leaveIfOfNoUse(member, failure, startedNanos);
                 answer.completeExceptionally(failure);
             }
 
@@ -208,6 +206,15 @@ public final class EtcdClient implements AutoCloseable {
             answer.completeExceptionally(RpcFailure.of(Status.fromThrowable(e), true));
         }
         return answer;
+    }
+
+    /** Another member may do better. The only one there is stays in use as long as its connection works. */
+    void leaveIfOfNoUse(Endpoints.Member member, RpcFailure failure, long startedNanos) {
+        boolean impatient = failure.isTimeout() && System.nanoTime() - startedNanos < SILENCE_NANOS;
+        boolean speaks = failure.isSaidByMember() || (failure.isTimeout() && member.wasHeardSince(startedNanos));
+        if (failure.isOfMember() && !impatient && (!speaks || endpoints.count() > 1)) {
+            endpoints.leave(member);
+        }
     }
 
     /** Takes a lock, whatever interrupts. False if the deadline came first. */

@@ -88,6 +88,11 @@ public final class RpcFailure extends RuntimeException {
         return code == Status.Code.UNAVAILABLE || code == Status.Code.DEADLINE_EXCEEDED;
     }
 
+    /** The member answered, so the connection to it works. */
+    boolean isSaidByMember() {
+        return description.startsWith("etcdserver: ");
+    }
+
     boolean isTimeout() {
         return code == Status.Code.DEADLINE_EXCEEDED;
     }

@@ -268,6 +268,7 @@ public final class WatchHub implements AutoCloseable {
 
         @Override
         public void onNext(WatchResponse response) {
+            member.markHeard();
             if (response.getCreated()) {
                 created(response);
             } else if (response.getCanceled()) {
@@ -362,10 +363,11 @@ public final class WatchHub implements AutoCloseable {
         @Override
         public void onError(Throwable error) {
             Status status = Status.fromThrowable(error);
-            if (RpcFailure.of(status, true).wantsLogin()) {
+            RpcFailure failure = RpcFailure.of(status, true);
+            if (failure.wantsLogin()) {
                 client.forgetLogin();
-            } else if (status.getCode() == Status.Code.UNAVAILABLE) {
-                client.endpoints().leave(member);
+            } else {
+                client.leaveIfOfNoUse(member, failure, System.nanoTime());
             }
             ended(this, status.toString());
         }
