@@ -80,7 +80,7 @@ class CrowdTest {
         }
     }
 
-    private void assertAllAreServed(int clients, int threads) throws InterruptedException {
+    private void assertAllAreServed(int clients, int threads, Duration timeout) throws InterruptedException {
         List<Holdfast> all = new ArrayList<>();
         Queue<Throwable> failures = new ConcurrentLinkedQueue<>();
         AtomicInteger holders = new AtomicInteger();
@@ -88,7 +88,7 @@ class CrowdTest {
         CountDownLatch start = new CountDownLatch(1);
         try {
             for (int i = 0; i < clients; i++) {
-                Holdfast client = Holdfast.connect(uri());
+                Holdfast client = Holdfast.connect(uri() + "?timeout=" + timeout.toSeconds() + "s");
                 all.add(client);
                 DistributedLock lock =
                         client.lock("crowd", LockOptions.defaults().withFairness(Fairness.FIFO));
@@ -113,7 +113,7 @@ class CrowdTest {
             }
             long before = System.nanoTime();
             start.countDown();
-            boolean inTime = served.await(60, TimeUnit.SECONDS);
+            boolean inTime = served.await(2, TimeUnit.MINUTES);
             double seconds = (System.nanoTime() - before) / 1e9;
             System.out.printf(
                     "etcd, %d x %d threads in order: %.0f/s%n", clients, threads, clients * threads / seconds);
@@ -127,16 +127,19 @@ class CrowdTest {
 
     @Test
     void p9NobodyFailsOfTwoHundredWhoJoinAtOnce() throws Exception {
-        assertAllAreServed(4, 50);
+        assertAllAreServed(4, 50, Duration.ofSeconds(30));
     }
 
     @Test
     @Tag("full")
     void p9NobodyFailsOfAThousandWhoJoinAtOnce() throws Exception {
-        assertAllAreServed(4, 250);
+        assertAllAreServed(4, 250, Duration.ofSeconds(5));
     }
 
-    private void assertTriesAreCheapBesideReaders(int readers) {
+    @Test
+    @Tag("full")
+    void p9ATryBesideFiveThousandReadersIsNotFiveThousandReads() {
+        int readers = 5_000;
         int tries = 100;
         try (TestClient reading = TestClient.of(uri());
                 TestClient trying = TestClient.of(uri())) {
@@ -156,16 +159,5 @@ class CrowdTest {
                     "etcd, CPU of %d tries: %.0f ms, beside %d readers %.0f ms%n", tries, 10 * few, readers, 10 * many);
             assertThat(many).isLessThanOrEqualTo(3 * few + 10);
         }
-    }
-
-    @Test
-    void p9ATryDoesNotReadWhatAllReadersAskFor() {
-        assertTriesAreCheapBesideReaders(500);
-    }
-
-    @Test
-    @Tag("full")
-    void p9ATryBesideFiveThousandReadersIsNotFiveThousandReads() {
-        assertTriesAreCheapBesideReaders(5_000);
     }
 }

@@ -10,6 +10,7 @@ import java.io.BufferedReader;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.nio.charset.StandardCharsets;
+import java.time.Duration;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
@@ -22,6 +23,9 @@ import org.junit.jupiter.api.Test;
 
 @DisplayName("In one queue with etcdctl lock and Go's concurrency.Mutex")
 class EtcdctlLockTest {
+
+    /** Nobody renews here, and a process takes its time to start. */
+    private static final Duration TTL = Duration.ofMinutes(1);
 
     private static EtcdServer server;
     private static Etcdctl etcdctl;
@@ -50,13 +54,21 @@ class EtcdctlLockTest {
         client.close();
     }
 
+    private TestTicket ticket() {
+        return client.ticket(name, Demand.exclusive(), TTL);
+    }
+
+    private TestTicket reader() {
+        return client.ticket(name, Demand.shared(), TTL);
+    }
+
     @Test
     void weWaitForIt() throws Exception {
         ForeignLock foreign = new ForeignLock("holdfast/" + name);
         foreign.held.get(20, TimeUnit.SECONDS);
 
         assertThat(client.attempt(name)).isFalse();
-        TestTicket waiter = client.enqueue(name);
+        TestTicket waiter = client.enqueue(ticket());
         assertThat(client.renew(waiter)).isEqualTo(Renewed.KEPT);
         assertThat(waiter.isGranted()).isFalse();
         foreign.release();
@@ -65,7 +77,7 @@ class EtcdctlLockTest {
 
     @Test
     void itWaitsForUs() throws Exception {
-        TestTicket grant = client.grant(name);
+        TestTicket grant = client.grant(ticket());
         ForeignLock foreign = new ForeignLock("holdfast/" + name);
         await().until(() -> etcdctl.keys("holdfast/" + name + "/").size() == 2);
 
@@ -77,11 +89,11 @@ class EtcdctlLockTest {
 
     @Test
     void itWaitsForAllReadersAndTheyForIt() throws Exception {
-        TestTicket one = client.grant(client.ticket(name, Demand.shared(), TestClient.TTL));
-        TestTicket two = client.grant(client.ticket(name, Demand.shared(), TestClient.TTL));
+        TestTicket one = client.grant(reader());
+        TestTicket two = client.grant(reader());
         ForeignLock foreign = new ForeignLock("holdfast/" + name);
         await().until(() -> etcdctl.keys("holdfast/" + name + "/").size() == 3);
-        TestTicket late = client.enqueue(client.ticket(name, Demand.shared(), TestClient.TTL));
+        TestTicket late = client.enqueue(reader());
 
         client.release(one);
         assertThat(foreign.held).isNotDone();
@@ -94,10 +106,10 @@ class EtcdctlLockTest {
 
     @Test
     void bothAreServedInOrderOfArrival() throws Exception {
-        TestTicket held = client.grant(name);
+        TestTicket held = client.grant(ticket());
         ForeignLock second = new ForeignLock("holdfast/" + name);
         await().until(() -> etcdctl.keys("holdfast/" + name + "/").size() == 2);
-        TestTicket third = client.enqueue(name);
+        TestTicket third = client.enqueue(ticket());
         ForeignLock fourth = new ForeignLock("holdfast/" + name);
         await().until(() -> etcdctl.keys("holdfast/" + name + "/").size() == 4);
 
@@ -114,12 +126,12 @@ class EtcdctlLockTest {
 
     @Test
     void itsTurnComesThoughTheSlotAheadOfItIsUsedAgainAtOnce() throws Exception {
-        TestTicket held = client.grant(name);
+        TestTicket held = client.grant(ticket());
         ForeignLock foreign = new ForeignLock("holdfast/" + name);
         await().until(() -> etcdctl.keys("holdfast/" + name + "/").size() == 2);
 
         client.release(held);
-        TestTicket again = client.enqueue(name);
+        TestTicket again = client.enqueue(ticket());
 
         assertThat(etcdctl.keys("holdfast/" + name + "/")).contains("holdfast/" + name + "/0");
         foreign.held.get(20, TimeUnit.SECONDS);
@@ -148,7 +160,7 @@ class EtcdctlLockTest {
         assertThat(holder.origin()).isEmpty();
         assertThat(holder.demand()).isEqualTo(Demand.exclusive());
         assertThat(client.store.forceRelease(name, TestClient.soon())).isEqualTo(1);
-        client.grant(name);
+        client.grant(ticket());
         foreign.release();
     }
 

@@ -1,10 +1,12 @@
 package io.holdfast.etcd;
 
+import io.grpc.Attributes;
 import io.grpc.CallOptions;
 import io.grpc.Channel;
 import io.grpc.ClientCall;
 import io.grpc.ClientInterceptor;
 import io.grpc.ClientInterceptors;
+import io.grpc.ClientStreamTracer.StreamInfo;
 import io.grpc.ForwardingClientCall.SimpleForwardingClientCall;
 import io.grpc.ForwardingClientCallListener.SimpleForwardingClientCallListener;
 import io.grpc.ManagedChannel;
@@ -15,6 +17,7 @@ import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
 import io.grpc.stub.ClientCalls;
 import io.holdfast.etcd.internal.wire.KVGrpc;
 import io.holdfast.etcd.internal.wire.LeaseKeepAliveResponse;
+import io.holdfast.etcd.internal.wire.LeaseTimeToLiveResponse;
 import io.holdfast.etcd.internal.wire.RequestOp;
 import io.holdfast.etcd.internal.wire.TxnRequest;
 import io.holdfast.etcd.internal.wire.WatchCancelRequest;
@@ -35,6 +38,9 @@ final class Meddler implements ClientInterceptor, AutoCloseable {
 
     final List<Long> watchIds = new CopyOnWriteArrayList<>();
     volatile UnaryOperator<LeaseKeepAliveResponse> keepAlives = UnaryOperator.identity();
+
+    /** What is told of the keys of a lease. */
+    volatile UnaryOperator<LeaseTimeToLiveResponse> keyListings = UnaryOperator.identity();
 
     /** Whether the store can list the keys of its leases. */
     volatile boolean listsKeys = true;
@@ -188,6 +194,7 @@ final class Meddler implements ClientInterceptor, AutoCloseable {
                     cancel("no deletes", null);
                 } else if (message instanceof TxnRequest txn && holdsUp.test(txn)) {
                     onItsWay = true;
+                    markSent(options);
                     heldUp.add(txn);
                 } else if (message instanceof TxnRequest txn && doubles.test(txn)) {
                     deliver(txn);
@@ -213,7 +220,7 @@ final class Meddler implements ClientInterceptor, AutoCloseable {
                             @Override
                             public void onMessage(R message) {
                                 if (delaysAnswer) {
-                                    delay(() -> super.onMessage(message));
+                                    delay(() -> meddle(message).forEach(super::onMessage));
                                     underWay.add(message);
                                 } else {
                                     List<R> told = meddle(message);
@@ -239,6 +246,14 @@ final class Meddler implements ClientInterceptor, AutoCloseable {
         };
     }
 
+    /** Tells the store that its request has left, which it may else not know before its deadline. */
+    private static void markSent(CallOptions options) {
+        StreamInfo info = StreamInfo.newBuilder().setCallOptions(options).build();
+        options.getStreamTracerFactories()
+                .forEach(factory -> factory.newClientStreamTracer(info, new Metadata())
+                        .streamCreated(Attributes.EMPTY, new Metadata()));
+    }
+
     @SuppressWarnings("unchecked")
     private <R> List<R> meddle(R message) {
         if (message instanceof WatchResponse response) {
@@ -250,6 +265,9 @@ final class Meddler implements ClientInterceptor, AutoCloseable {
         }
         if (message instanceof LeaseKeepAliveResponse kept) {
             return List.of((R) keepAlives.apply(kept));
+        }
+        if (message instanceof LeaseTimeToLiveResponse listing) {
+            return List.of((R) keyListings.apply(listing));
         }
         return List.of(message);
     }

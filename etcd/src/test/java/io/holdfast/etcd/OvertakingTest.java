@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 @DisplayName("Requests about one lock that overtake each other")
 class OvertakingTest {
 
-    private static final Duration LINGER = Duration.ofSeconds(3);
+    private static final Duration LINGER = Duration.ofSeconds(4);
 
     private static EtcdServer server;
 
@@ -108,7 +108,7 @@ class OvertakingTest {
     void aLockToLingerStaysThoughAnExtensionIsAnsweredWhileItsReleaseIsOnItsWay() {
         CompletableFuture<Renewed> extension = extensionUnderWay();
         meddler.holdsUp = Meddler::bindsAKey;
-        Deadline soon = TestClient.in(Duration.ofMillis(500));
+        Deadline soon = TestClient.in(Duration.ofSeconds(1));
         CompletableFuture<ReleaseAnswer> release =
                 CompletableFuture.supplyAsync(() -> client.release(held, LINGER, soon));
         await().until(() -> !meddler.heldUp.isEmpty());

@@ -27,21 +27,23 @@ class ProcessesTest {
 
     private static final int TTL_SECONDS = 3;
 
-    /** What a busy machine may add to the ttl and the second of P4. */
+    /** What a busy machine may add to the ttl and the second of P4: seconds if nothing else runs, and no word on it else. */
     private static final Duration SLACK = Duration.ofSeconds(3);
+
+    private static final Duration MUCH_SLACK = Duration.ofMinutes(1);
 
     @TempDir
     Path directory;
 
     @Test
     void p1p4p6ThreeProcessesOfWhichOneIsKilledNowAndThen() throws Exception {
-        storm(3, 2, Duration.ofSeconds(5), Duration.ofSeconds(4));
+        storm(3, 2, Duration.ofSeconds(5), Duration.ofSeconds(4), MUCH_SLACK);
     }
 
     @Test
     @Tag("full")
     void p1p4p6SixteenProcessesOfWhichOneIsKilledEverySecond() throws Exception {
-        storm(16, 4, Duration.ofSeconds(60), Duration.ofSeconds(1));
+        storm(16, 4, Duration.ofSeconds(60), Duration.ofSeconds(1), SLACK);
     }
 
     @Test
@@ -62,7 +64,8 @@ class ProcessesTest {
     }
 
     /** For at least that long, and until each process has had its turn some times: a slow machine takes longer. */
-    private void storm(int processes, int threads, Duration length, Duration killEvery) throws Exception {
+    private void storm(int processes, int threads, Duration length, Duration killEvery, Duration slack)
+            throws Exception {
         try (EtcdServer server = EtcdServer.start()) {
             String name = "lock-" + UUID.randomUUID();
             Path end = directory.resolve("end");
@@ -86,9 +89,9 @@ class ProcessesTest {
             }
             finish(running, end);
             assertThat(longestGap(stays()))
-                    .isLessThan(Duration.ofSeconds(TTL_SECONDS + 1).plus(SLACK));
+                    .isLessThan(Duration.ofSeconds(TTL_SECONDS + 1).plus(slack));
             Awaitility.await()
-                    .atMost(Duration.ofSeconds(TTL_SECONDS + 4))
+                    .atMost(Duration.ofSeconds(TTL_SECONDS + 1).plus(slack))
                     .until(() -> new Etcdctl(server.endpoint())
                             .keys("holdfast/" + name + "/")
                             .isEmpty());

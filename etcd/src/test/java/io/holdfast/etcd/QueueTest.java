@@ -270,6 +270,7 @@ class QueueTest {
     @Test
     void aReleasedLockLingers() {
         TestTicket grant = one.grant(name);
+        assertThat(two.attempt(name)).isFalse();
 
         long before = System.nanoTime();
         one.release(grant, Duration.ofMillis(1500), TestClient.soon());

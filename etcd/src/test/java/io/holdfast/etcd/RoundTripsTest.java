@@ -38,6 +38,9 @@ class RoundTripsTest {
     /** Each session is kept alive and looked through every third of it: not while a test counts. */
     private static final Duration TTL = Duration.ofMinutes(5);
 
+    /** Slots are drawn: who finds both of his taken by others in the queue draws again, and hardly ever more often than this. */
+    private static final int MOST_REDRAWS = 5;
+
     private static EtcdServer server;
 
     private final String name = "lock-" + UUID.randomUUID();
@@ -133,7 +136,8 @@ class RoundTripsTest {
         two.enqueue(ticket(two, name, Demand.shared())).arrived();
         assertThat(two.attempt(ticket(two, name, Demand.shared()))).isTrue();
 
-        assertThat(twos.calls()).containsOnly(Map.entry("KV/Txn", 2));
+        assertThat(twos.calls()).containsOnlyKeys("KV/Txn");
+        assertThat(twos.count("KV/Txn")).isBetween(2, 2 + MOST_REDRAWS);
     }
 
     /** What a first wait costs: to queue, to open the view, and to list the queue once. */
@@ -147,11 +151,12 @@ class RoundTripsTest {
     }
 
     private static void awaitCalls(Counter counter, int listings, int watchMessages) {
-        await().untilAsserted(() -> assertThat(counter.calls())
-                .containsOnly(
-                        Map.entry("KV/Txn", 1),
-                        Map.entry("KV/Range", listings),
-                        Map.entry("Watch message", watchMessages)));
+        await().untilAsserted(() -> {
+            assertThat(counter.calls()).containsOnlyKeys("KV/Txn", "KV/Range", "Watch message");
+            assertThat(counter.count("KV/Txn")).isBetween(1, 1 + MOST_REDRAWS);
+            assertThat(counter.count("KV/Range")).isEqualTo(listings);
+            assertThat(counter.count("Watch message")).isEqualTo(watchMessages);
+        });
     }
 
     @Test
@@ -203,8 +208,7 @@ class RoundTripsTest {
             two.release(waiters.remove().arrived());
         }
 
-        // Two drew the same slots now and then.
-        assertThat(twos.count("KV/Txn")).isBetween(42, 44);
+        assertThat(twos.count("KV/Txn")).isBetween(42, 42 + MOST_REDRAWS);
         assertThat(twos.count("KV/Range")).isEqualTo(1);
         assertThat(twos.count("Watch message")).isEqualTo(1);
     }
@@ -222,8 +226,8 @@ class RoundTripsTest {
             members.get(i).release(waiters.get(i).arrived());
         }
         assertThat(crowd).allSatisfy(counter -> {
-            // To queue and to release, unless somebody drew the same slots.
-            assertThat(counter.count("KV/Txn")).isLessThanOrEqualTo(3);
+            // To queue and to release.
+            assertThat(counter.count("KV/Txn")).isBetween(2, 2 + MOST_REDRAWS);
             assertThat(counter.count("KV/Range")).isEqualTo(1);
             // The view is opened and closed.
             assertThat(counter.count("Watch message")).isLessThanOrEqualTo(2);
