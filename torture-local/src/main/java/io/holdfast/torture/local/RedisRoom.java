@@ -5,26 +5,41 @@ import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.util.List;
 
-/** Takes all memory away from Redis servers, which evict nothing, and gives it back. */
+/** Orders that make Redis servers refuse everything new, and that take it back. */
 final class RedisRoom implements ServerStand.Room {
 
     private final List<RedisServer> servers;
+    private final String refuse;
+    private final String allow;
 
-    RedisRoom(List<RedisServer> servers) {
+    private RedisRoom(List<RedisServer> servers, String refuse, String allow) {
         this.servers = List.copyOf(servers);
+        this.refuse = refuse;
+        this.allow = allow;
+    }
+
+    /** Without memory, on servers that evict nothing. */
+    static RedisRoom memory(List<RedisServer> servers) {
+        return new RedisRoom(
+                servers, "CONFIG SET maxmemory-policy noeviction maxmemory 1", "CONFIG SET maxmemory 0");
+    }
+
+    /** As a replica, as behind an address that a failover has moved too late or to the wrong server; its data stays. */
+    static RedisRoom writes(List<RedisServer> servers) {
+        return new RedisRoom(servers, "REPLICAOF 127.0.0.1 1", "REPLICAOF NO ONE");
     }
 
     @Override
     public void fill() throws IOException {
         for (RedisServer server : servers) {
-            order(server.address(), "CONFIG SET maxmemory-policy noeviction maxmemory 1");
+            order(server.address(), refuse);
         }
     }
 
     @Override
     public void free() throws IOException {
         for (RedisServer server : servers) {
-            order(server.address(), "CONFIG SET maxmemory 0");
+            order(server.address(), allow);
         }
     }
 

@@ -30,26 +30,36 @@ final class ServerStand implements Stand {
      * @param failover how long the servers may take to serve again
      * @param clocks the servers' clocks, one each, if they can be set
      * @param room takes the servers' room for anything new away and gives it back, if that can be done
+     * @param writes makes the servers refuse to write and lets them again, if that can be done
      */
-    record Options(boolean proxied, Duration failover, List<WallClock> clocks, Optional<Room> room) {
+    record Options(
+            boolean proxied,
+            Duration failover,
+            List<WallClock> clocks,
+            Optional<Room> room,
+            Optional<Room> writes) {
         static Options of(Duration failover) {
-            return new Options(true, failover, List.of(), Optional.empty());
+            return new Options(true, failover, List.of(), Optional.empty(), Optional.empty());
         }
 
         Options notProxied() {
-            return new Options(false, failover, clocks, room);
+            return new Options(false, failover, clocks, room, writes);
         }
 
         Options withClocks(List<WallClock> newClocks) {
-            return new Options(proxied, failover, List.copyOf(newClocks), room);
+            return new Options(proxied, failover, List.copyOf(newClocks), room, writes);
         }
 
         Options withRoom(Room newRoom) {
-            return new Options(proxied, failover, clocks, Optional.of(newRoom));
+            return new Options(proxied, failover, clocks, Optional.of(newRoom), writes);
+        }
+
+        Options withWrites(Room newWrites) {
+            return new Options(proxied, failover, clocks, room, Optional.of(newWrites));
         }
     }
 
-    /** A server's room for anything new. */
+    /** What servers need for anything new. */
     interface Room {
         void fill() throws Exception;
 
@@ -98,7 +108,8 @@ final class ServerStand implements Stand {
             case SERVER_PAUSE -> pause(leaders.get());
             case SERVER_WIPE -> wipe(servers.get(fault.pick("server", servers.size())));
             case SERVER_CLOCK -> step(fault);
-            case FULL -> fill();
+            case FULL -> fill(options.room());
+            case READ_ONLY -> fill(options.writes());
             default -> Optional.empty();
         };
     }
@@ -142,13 +153,12 @@ final class ServerStand implements Stand {
         }));
     }
 
-    private Optional<Healing> fill() throws Exception {
-        if (options.room().isEmpty()) {
+    private static Optional<Healing> fill(Optional<Room> room) throws Exception {
+        if (room.isEmpty()) {
             return Optional.empty();
         }
-        Room room = options.room().get();
-        room.fill();
-        return Optional.of(Healing.of("all servers", room::free));
+        room.get().fill();
+        return Optional.of(Healing.of("all servers", room.get()::free));
     }
 
     private static String names(List<? extends Server> targets) {

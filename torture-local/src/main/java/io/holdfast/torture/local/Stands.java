@@ -43,7 +43,8 @@ final class Stands {
                 List.of(redis),
                 () -> List.of(redis),
                 dialled -> "redis://" + Stand.hosts(dialled),
-                Options.of(Duration.ofSeconds(2)).withClocks(clocks).withRoom(new RedisRoom(List.of(redis))),
+                Options.of(Duration.ofSeconds(2)).withClocks(clocks).withRoom(RedisRoom.memory(List.of(redis)))
+                        .withWrites(RedisRoom.writes(List.of(redis))),
                 redis::close);
     }
 
@@ -80,7 +81,7 @@ final class Stands {
                 () -> minority(nodes),
                 // Longer than the default of 20 ms, which a machine that runs everything at once does not keep.
                 dialled -> "redlock://" + Stand.hosts(dialled) + "?node-timeout=100ms",
-                Options.of(Duration.ofSeconds(3)).withClocks(clocks).withRoom(new RedisRoom(nodes)),
+                Options.of(Duration.ofSeconds(3)).withClocks(clocks).withRoom(RedisRoom.memory(nodes)),
                 () -> nodes.forEach(RedisServer::close));
     }
 

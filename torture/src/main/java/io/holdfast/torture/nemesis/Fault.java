@@ -29,6 +29,11 @@ public enum Fault {
     LEADER_KILL(Family.SERVER, 1, 3, "kill -9 of the leader or primary, or of a minority of equals"),
     PARTITION(Family.SERVER, 2, 4, "the leader or primary is cut off from the other servers"),
     FULL(Family.SERVER, 1, 3, "the server has no room for anything new"),
+    READ_ONLY(
+            Family.SERVER,
+            0.5,
+            3,
+            "the server is a replica and refuses to write, as an address that was moved too late"),
     CLIENT_CLOCK(Family.CLOCK, 0.5, 2, "a client's wall clock jumps by an hour, back or ahead"),
     SERVER_CLOCK(Family.CLOCK, 0.5, 2, "the server's wall clock steps"),
     MISCHIEF(Family.MISCHIEF, 1, 2, "interrupts, cancels, timeouts and closes at random");

@@ -26,6 +26,7 @@ import java.util.Map;
  * @param checked what became of writes where tokens are checked
  * @param unchecked and where they are not
  * @param troubles what went wrong with the run itself
+ * @param commit of the code that was run; empty if it was no build from source
  */
 public record CellSummary(
         String store,
@@ -39,7 +40,8 @@ public record CellSummary(
         long faults,
         Counts.Writes checked,
         Counts.Writes unchecked,
-        List<String> troubles) {
+        List<String> troubles,
+        String commit) {
 
     /**
      * What was found about a promise.
@@ -73,7 +75,8 @@ public record CellSummary(
                 counts.faults(),
                 counts.checked(),
                 counts.unchecked(),
-                result.troubles());
+                result.troubles(),
+                CodeVersion.current());
     }
 
     public static CellSummary notRun(Cell cell, String why) {
@@ -89,7 +92,8 @@ public record CellSummary(
                 0,
                 Counts.Writes.NONE,
                 Counts.Writes.NONE,
-                List.of());
+                List.of(),
+                CodeVersion.current());
     }
 
     public boolean wasRun() {

@@ -14,7 +14,9 @@ import java.util.Comparator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 import java.util.stream.Collectors;
 
 /** The table of stores, faults and promises, as Markdown: {@code docs/safety.md} is its output. */
@@ -102,6 +104,8 @@ public final class SafetyPage {
                         .map(known -> store + ": " + known.title())
                         .orElse(store));
         line("");
+        line(commits(store));
+        line("");
         line("| fault | "
                 + Arrays.stream(Promise.values()).map(SafetyPage::word).collect(Collectors.joining(" | "))
                 + " | lost updates, without / with fencing | faults | leases |");
@@ -110,6 +114,25 @@ public final class SafetyPage {
                 .filter(summary -> summary.store().equals(store) && summary.wasRun())
                 .sorted(Comparator.comparingInt(summary -> order(summary.title())))
                 .forEach(this::row);
+    }
+
+    /** Every store is a part that may have been run on other code. */
+    private String commits(String store) {
+        Map<String, Long> cells = summaries.stream()
+                .filter(summary -> summary.store().equals(store) && summary.wasRun())
+                .collect(Collectors.groupingBy(
+                        summary ->
+                                summary.commit().isEmpty() ? "an unknown commit" : "commit `" + summary.commit() + "`",
+                        TreeMap::new,
+                        Collectors.counting()));
+        return "Run on "
+                + (cells.size() == 1
+                        ? cells.keySet().iterator().next()
+                        : cells.entrySet().stream()
+                                .map(entry -> entry.getKey() + " (" + entry.getValue()
+                                        + (entry.getValue() == 1 ? " cell)" : " cells)"))
+                                .collect(Collectors.joining(", ")))
+                + ".";
     }
 
     private void row(CellSummary summary) {

@@ -40,6 +40,7 @@ final class SummaryJson {
         json.writeStringField("fault", summary.title());
         json.writeNumberField("seconds", summary.seconds());
         json.writeStringField("seed", Long.toString(summary.seed()));
+        json.writeStringField("commit", summary.commit());
         if (!summary.wasRun()) {
             json.writeStringField("notRun", summary.notRun());
         }
@@ -110,7 +111,8 @@ final class SummaryJson {
                 number(values, "faults"),
                 writes(values, "checked."),
                 writes(values, "unchecked."),
-                troubles);
+                troubles,
+                values.getOrDefault("commit", ""));
     }
 
     private static Counts.Writes writes(Map<String, String> values, String path) {

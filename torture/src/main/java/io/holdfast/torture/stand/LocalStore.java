@@ -3,6 +3,7 @@ package io.holdfast.torture.stand;
 import static io.holdfast.torture.nemesis.Fault.FULL;
 import static io.holdfast.torture.nemesis.Fault.LEADER_KILL;
 import static io.holdfast.torture.nemesis.Fault.PARTITION;
+import static io.holdfast.torture.nemesis.Fault.READ_ONLY;
 import static io.holdfast.torture.nemesis.Fault.SERVER_CLOCK;
 import static io.holdfast.torture.nemesis.Fault.SERVER_KILL;
 import static io.holdfast.torture.nemesis.Fault.SERVER_PAUSE;
@@ -20,7 +21,14 @@ import java.util.Set;
 
 /** A store we can start servers for. */
 public enum LocalStore {
-    REDIS("Redis, one server, appendfsync always", SERVER_KILL, SERVER_WIPE, SERVER_PAUSE, FULL, SERVER_CLOCK),
+    REDIS(
+            "Redis, one server, appendfsync always",
+            SERVER_KILL,
+            SERVER_WIPE,
+            SERVER_PAUSE,
+            FULL,
+            READ_ONLY,
+            SERVER_CLOCK),
     SENTINEL("Redis with Sentinel, two replicas", SERVER_KILL, SERVER_WIPE, SERVER_PAUSE, LEADER_KILL, PARTITION),
     SENTINEL_REPLICAS("the same with replicas=1", SERVER_KILL, SERVER_WIPE, SERVER_PAUSE, LEADER_KILL, PARTITION),
     REDLOCK("Redlock, five servers", SERVER_KILL, SERVER_WIPE, SERVER_PAUSE, LEADER_KILL, FULL, SERVER_CLOCK),

@@ -130,7 +130,8 @@ class ReportTest {
                         0,
                         Counts.Writes.NONE,
                         Counts.Writes.NONE,
-                        List.of()));
+                        List.of(),
+                        "0a1b2c3"));
 
         String page = SafetyPage.text(summaries, LocalDate.of(2026, 2, 3));
 
@@ -143,11 +144,26 @@ class ReportTest {
                 .contains("- etcd, partition: run as root");
     }
 
+    @Test
+    void thePageSaysWhichCodeEveryStoreWasRunOn() {
+        CellSummary older = summary("redis", "cut", Promise.ORDER, Outcome.HELD, "");
+        List<CellSummary> summaries =
+                List.of(summary("redis", "pause", Promise.ORDER), older, summary("etcd", "cut", Promise.ORDER));
+
+        assertThat(SafetyPage.text(summaries, LocalDate.of(2026, 2, 3)))
+                .contains("Run on an unknown commit (1 cell), commit `0a1b2c3` (1 cell).")
+                .contains("Run on commit `0a1b2c3`.");
+    }
+
     private static CellSummary summary(String store, String title, Promise broken) {
         return summary(store, title, broken, Outcome.VIOLATED);
     }
 
     private static CellSummary summary(String store, String title, Promise broken, Outcome outcome) {
+        return summary(store, title, broken, outcome, "0a1b2c3");
+    }
+
+    private static CellSummary summary(String store, String title, Promise broken, Outcome outcome, String commit) {
         Map<Promise, CellSummary.Found> promises = new EnumMap<>(Promise.class);
         for (Promise promise : Promise.values()) {
             promises.put(
@@ -168,6 +184,7 @@ class ReportTest {
                 7,
                 new Counts.Writes(10, 0, 2),
                 new Counts.Writes(10, 2, 0),
-                List.of());
+                List.of(),
+                commit);
     }
 }
