@@ -86,6 +86,10 @@ class EtcdServerTest extends ServerContract<EtcdServer> {
 
     static String etcdctl(String... arguments) throws IOException, InterruptedException {
         List<String> command = new ArrayList<>(List.of(Executables.find("etcdctl", "etcd-client")));
+        if (List.of(arguments).stream().noneMatch(argument -> argument.startsWith("--command-timeout"))) {
+            // Its own 5 s, 2 of them to connect, are little on a busy machine.
+            command.addAll(List.of("--command-timeout=30s", "--dial-timeout=20s"));
+        }
         command.addAll(List.of(arguments));
         ProcessBuilder builder = new ProcessBuilder(command).redirectErrorStream(true);
         builder.environment().put("ETCDCTL_API", "3");

@@ -29,9 +29,10 @@ class PostgresServerTest extends ServerContract<PostgresServer> {
 
     @Test
     void pausesThoseItAlreadyServesToo() throws Exception {
-        try (Connection connection = DriverManager.getConnection(server.jdbcUrl() + "&socketTimeout=1");
+        try (Connection connection = DriverManager.getConnection(server.jdbcUrl());
                 Statement statement = connection.createStatement()) {
             statement.execute("SELECT 1");
+            connection.setNetworkTimeout(Runnable::run, 1000);
             server.pause();
             assertThatThrownBy(() -> statement.execute("SELECT 1")).isInstanceOf(SQLException.class);
         } finally {

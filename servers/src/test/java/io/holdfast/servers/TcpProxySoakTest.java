@@ -39,7 +39,7 @@ class TcpProxySoakTest {
                     .toList();
             disturb(proxy, Duration.ofSeconds(3));
             long before = served.get();
-            await().until(() -> served.get() > before + 100);
+            await().atMost(Duration.ofSeconds(60)).until(() -> served.get() > before + 100);
             over.set(true);
             for (Future<?> client : running) {
                 client.get(30, TimeUnit.SECONDS);

@@ -15,7 +15,6 @@ import java.net.SocketException;
 import java.net.SocketTimeoutException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.AfterAll;
@@ -120,17 +119,13 @@ class TcpProxyTest {
         try (Jedis jedis = client(LONG_MILLIS)) {
             jedis.ping();
             proxy.delay(Direction.TO_SERVER, Duration.ofMillis(150));
-            assertThat(millis(jedis::ping)).isBetween(150L, 10_000L);
+            assertThat(millis(jedis::ping)).isGreaterThanOrEqualTo(150);
 
             proxy.delay(Duration.ofMillis(100));
-            assertThat(millis(jedis::ping)).isBetween(200L, 10_000L);
+            assertThat(millis(jedis::ping)).isGreaterThanOrEqualTo(200);
 
             proxy.heal();
-            List<Long> healed = new ArrayList<>();
-            for (int i = 0; i < 20; i++) {
-                healed.add(millis(jedis::ping));
-            }
-            assertThat(healed).anyMatch(millis -> millis < 50);
+            await().until(() -> millis(jedis::ping) < 150);
         }
     }
 
@@ -208,13 +203,14 @@ class TcpProxyTest {
 
     @Test
     void dropsRepliesWhileRequestsGoThroughAndResetsTheTornConnectionWhenHealed() {
-        try (Jedis jedis = client(SHORT_MILLIS);
+        try (Jedis jedis = client(LONG_MILLIS);
                 Jedis patient = client(LONG_MILLIS)) {
             patient.ping();
             jedis.ping();
             proxy.dropReplies();
+            impatient(jedis);
             assertThatThrownBy(() -> jedis.set("dropped", "done")).isInstanceOf(JedisConnectionException.class);
-            assertThat(direct("dropped")).isEqualTo("done");
+            await().until(() -> direct("dropped").equals("done"));
             long before = proxy.requests(Direction.TO_CLIENT);
             CompletableFuture<String> waiting = CompletableFuture.supplyAsync(patient::ping);
             await().until(() -> proxy.requests(Direction.TO_CLIENT) > before);
@@ -230,9 +226,10 @@ class TcpProxyTest {
 
     @Test
     void swallowsRequests() {
-        try (Jedis jedis = client(SHORT_MILLIS)) {
+        try (Jedis jedis = client(LONG_MILLIS)) {
             jedis.set("swallowed", "before");
             proxy.swallow(Direction.TO_SERVER);
+            impatient(jedis);
             assertThatThrownBy(() -> jedis.set("swallowed", "after")).isInstanceOf(JedisConnectionException.class);
         }
         proxy.heal();
@@ -304,10 +301,11 @@ class TcpProxyTest {
     void hidesTheDeathOfTheServerWhileRepliesAreCut() {
         try (RedisServer mortal = RedisServer.start();
                 TcpProxy toMortal = TcpProxy.to(mortal.address());
-                Jedis jedis = new Jedis("127.0.0.1", toMortal.port(), SHORT_MILLIS)) {
+                Jedis jedis = new Jedis("127.0.0.1", toMortal.port(), LONG_MILLIS)) {
             jedis.ping();
             toMortal.cut(Direction.TO_CLIENT);
             mortal.kill();
+            impatient(jedis);
             assertThatThrownBy(jedis::ping).hasRootCauseInstanceOf(SocketTimeoutException.class);
         }
     }
@@ -341,6 +339,11 @@ class TcpProxyTest {
         return new Jedis(
                 new HostAndPort("127.0.0.1", proxy.port()),
                 DefaultJedisClientConfig.builder().timeoutMillis(timeoutMillis).build());
+    }
+
+    /** From when on it waits for something that does not come; before, a busy machine may need its time. */
+    private static void impatient(Jedis jedis) {
+        jedis.getConnection().setSoTimeout(SHORT_MILLIS);
     }
 
     private static long connectionsSeenByServer() {

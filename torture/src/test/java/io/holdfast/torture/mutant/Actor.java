@@ -76,7 +76,7 @@ final class Actor implements AutoCloseable {
     Waiting wait(Demand demand, LockOptions options) {
         int asked = wire.answered(Message.ASK);
         Waiting waiting = ask(demand, options);
-        await().atMost(Duration.ofSeconds(10)).until(() -> wire.answered(Message.ASK) > asked);
+        await().until(() -> wire.answered(Message.ASK) > asked);
         return waiting;
     }
 
@@ -129,7 +129,7 @@ final class Actor implements AutoCloseable {
             CompletableFuture<RecordedLease> recorded) {
 
         RecordedLease get() {
-            return recorded.orTimeout(10, TimeUnit.SECONDS).join();
+            return recorded.orTimeout(60, TimeUnit.SECONDS).join();
         }
 
         /** The lease if it comes within that time. */

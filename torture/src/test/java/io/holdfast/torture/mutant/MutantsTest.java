@@ -29,7 +29,9 @@ import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.stream.Stream;
+import org.awaitility.Awaitility;
 import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.DynamicTest;
 import org.junit.jupiter.api.Test;
@@ -44,9 +46,9 @@ import org.junit.jupiter.api.io.TempDir;
 @DisplayName("the checker finds")
 class MutantsTest {
 
-    static final Duration PROGRESS_WITHIN = Duration.ofSeconds(5);
+    static final Duration PROGRESS_WITHIN = Duration.ofSeconds(8);
 
-    private static final int MOST_PLAYS = 3;
+    private static final int MOST_PLAYS = 5;
 
     /** More at once would keep each other from the processor, and scenes from their timing. */
     private static final ExecutorService PLAYERS = Executors.newFixedThreadPool(14);
@@ -87,6 +89,11 @@ class MutantsTest {
             new Mutant(Flaw.ONE_PERMIT_TOO_MANY, EXCLUSION, Scenes::threeWantOneOfTwoPermits),
             new Mutant(Flaw.TICKETS_LEFT_BEHIND, CLEAN, Scenes::aWaiterGivesUp));
 
+    @BeforeAll
+    static void haveTime() {
+        Awaitility.setDefaultTimeout(Duration.ofSeconds(60));
+    }
+
     @TestFactory
     Stream<DynamicTest> everyMutantAndNotItsTwin() throws Exception {
         play(Flaw.NONE, MUTANTS.get(0)); // loads all classes, so that the others keep their timing
@@ -113,6 +120,7 @@ class MutantsTest {
 
     @AfterAll
     static void stop() {
+        Awaitility.reset();
         PLAYERS.shutdownNow();
     }
 

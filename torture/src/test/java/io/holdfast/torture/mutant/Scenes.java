@@ -18,7 +18,7 @@ final class Scenes {
 
     static final Duration SHORT = Duration.ofMillis(500);
     /** Long enough that a busy machine does not let a lease expire that ought to be renewed. */
-    static final Duration PATIENT = Duration.ofMillis(1_500);
+    static final Duration PATIENT = Duration.ofSeconds(3);
 
     static final Duration LONG = Duration.ofSeconds(20);
 
