@@ -230,8 +230,8 @@ public record Measurement(
                 load,
                 Optional.ofNullable((String) json.get("refused")),
                 figures,
-                doubles(json.get("series")),
-                ((List<?>) json.get("distribution"))
+                doubles(json.getOrDefault("series", List.of())),
+                ((List<?>) json.getOrDefault("distribution", List.of()))
                         .stream().map(Measurement::doubles).toList());
     }
 

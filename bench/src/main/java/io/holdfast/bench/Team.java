@@ -22,7 +22,8 @@ import java.util.stream.Stream;
  */
 public final class Team implements AutoCloseable {
 
-    private static final Duration WARM_UP_SLICE = Duration.ofSeconds(4);
+    private static final Duration WARM_UP_SLICE = Duration.ofSeconds(2);
+    private static final int SLICES_WITHOUT_RISE = 3;
     private static final double RISE = 1.05;
 
     private final ContenderSpec spec;
@@ -88,11 +89,6 @@ public final class Team implements AutoCloseable {
         workers.forEach(worker -> worker.signal("CONT"));
     }
 
-    /** Runs a load for that long without measuring it. */
-    public void warm(Load load, Duration time) {
-        warm(load, active -> sleep(time));
-    }
-
     /** Runs a load without measuring it until its rate rises no more: JVMs that are seldom served take long to be compiled. */
     public void warmUntilSteady(Load load, Duration atLeast, Duration atMost) {
         warm(load, active -> {
@@ -106,7 +102,7 @@ public final class Team implements AutoCloseable {
                 slicesWithoutRise = rate > best * RISE ? 0 : slicesWithoutRise + 1;
                 best = Math.max(best, rate);
                 Duration passed = Duration.ofNanos(System.nanoTime() - startNanos);
-                boolean steady = slicesWithoutRise >= 2 && passed.compareTo(atLeast) >= 0;
+                boolean steady = slicesWithoutRise >= SLICES_WITHOUT_RISE && passed.compareTo(atLeast) >= 0;
                 if (steady || passed.compareTo(atMost) >= 0) {
                     return;
                 }

@@ -18,7 +18,6 @@ public final class Bars {
     private final List<Bar> bars = new ArrayList<>();
     private final List<String> partNames;
     private final DoubleFunction<String> text;
-    private boolean logarithmic;
 
     private record Bar(String label, List<Double> parts, List<String> colours) {
         double sum() {
@@ -37,12 +36,6 @@ public final class Bars {
         return this;
     }
 
-    /** For values that differ by orders of magnitude; then each bar has one part. */
-    public Bars logarithmic() {
-        logarithmic = true;
-        return this;
-    }
-
     public boolean isEmpty() {
         return bars.isEmpty();
     }
@@ -52,8 +45,6 @@ public final class Bars {
         int legend = partNames.isEmpty() ? 0 : 24;
         int height = bars.size() * ROW + legend + 6;
         double most = bars.stream().mapToDouble(Bar::sum).max().orElse(1);
-        double least =
-                bars.stream().mapToDouble(Bar::sum).filter(sum -> sum > 0).min().orElse(most);
         StringBuilder svg = new StringBuilder(String.format(
                 Locale.ROOT,
                 "<svg viewBox=\"0 0 %d %d\" xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" font-family=\"system-ui,"
@@ -62,7 +53,7 @@ public final class Bars {
                 height));
         int y = 4;
         for (Bar bar : bars) {
-            drawBar(svg, bar, labelWidth, y, least, most);
+            drawBar(svg, bar, labelWidth, y, most);
             y += ROW;
         }
         double at = labelWidth;
@@ -82,7 +73,7 @@ public final class Bars {
         return svg.append("</svg>\n").toString();
     }
 
-    private void drawBar(StringBuilder svg, Bar bar, int labelWidth, int y, double least, double most) {
+    private void drawBar(StringBuilder svg, Bar bar, int labelWidth, int y, double most) {
         append(
                 svg,
                 "<text x=\"%d\" y=\"%d\" text-anchor=\"end\">%s</text>%n",
@@ -91,7 +82,7 @@ public final class Bars {
                 Text.escaped(bar.label));
         double x = labelWidth;
         for (int i = 0; i < bar.parts.size(); i++) {
-            double width = widthOf(bar.parts.get(i), least, most);
+            double width = widthOf(bar.parts.get(i), most);
             append(
                     svg,
                     "<rect x=\"%.1f\" y=\"%d\" width=\"%.1f\" height=\"15\" rx=\"2.5\" fill=\"%s\"/>%n",
@@ -118,13 +109,8 @@ public final class Bars {
                                 .orElse(0));
     }
 
-    private double widthOf(double value, double least, double most) {
-        int room = ROOM - RIGHT;
-        if (!logarithmic) {
-            return most == 0 ? 0 : value / most * room;
-        }
-        double from = Math.floor(Math.log10(Math.max(least, 1e-6))) - 0.3;
-        return value <= 0 ? 0 : (Math.log10(value) - from) / (Math.log10(most) - from) * room;
+    private static double widthOf(double value, double most) {
+        return most == 0 ? 0 : value / most * (ROOM - RIGHT);
     }
 
     private static void append(StringBuilder svg, String format, Object... arguments) {

@@ -6,24 +6,28 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.function.DoubleFunction;
+import java.util.stream.DoubleStream;
 
 /**
- * Horizontal bars in groups over a logarithmic axis, with a title and a legend, as SVG that fits a light and a dark page. Not
- * thread-safe.
+ * Horizontal bars in groups over a logarithmic axis, with a title and a legend, as SVG that fits a light and a dark page and
+ * is narrow enough to be read on a telephone. Not thread-safe.
  */
 public final class GroupedBars {
 
-    private static final int WIDTH = 720;
-    private static final int LEFT = 108;
-    private static final int RIGHT = 190;
-    private static final int TOP = 84;
-    private static final int BAR = 17;
-    private static final int GAP = 14;
+    private static final int WIDTH = 430;
+    /** On a page that has room. */
+    private static final int SHOWN_WIDTH = 600;
+
+    private static final int LEFT = 12;
+    private static final int RIGHT = 150;
+    private static final int LINE = 17;
+    private static final int BAR = 16;
+    private static final int GAP = 8;
 
     private final String title;
     private final String axis;
-    private final double from;
-    private final double to;
+    private final DoubleFunction<String> text;
     private final Map<String, String> legend = new LinkedHashMap<>();
     private final Map<String, List<Bar>> groups = new LinkedHashMap<>();
 
@@ -31,13 +35,12 @@ public final class GroupedBars {
 
     /**
      * @param axis what the lengths of bars mean
-     * @param from where the axis begins, a power of ten, and to where it goes
+     * @param text how a value is written
      */
-    public GroupedBars(String title, String axis, double from, double to) {
+    public GroupedBars(String title, String axis, DoubleFunction<String> text) {
         this.title = title;
         this.axis = axis;
-        this.from = Math.log10(from);
-        this.to = Math.log10(to);
+        this.text = text;
     }
 
     public GroupedBars legend(String name, String colour) {
@@ -51,86 +54,104 @@ public final class GroupedBars {
         return this;
     }
 
+    public boolean isEmpty() {
+        return groups.isEmpty();
+    }
+
     public String svg() {
-        int bottom = TOP
+        double from = Math.floor(powers().min().orElse(0));
+        double to = Math.max(from + 1, Math.ceil(powers().max().orElse(1)));
+        int top = 34 + LINE * legend.size() + GAP;
+        int bottom = top
                 + groups.values().stream()
-                        .mapToInt(bars -> bars.size() * BAR + GAP)
+                        .mapToInt(bars -> LINE + bars.size() * BAR + GAP)
                         .sum();
+        int height = bottom + 40;
         StringBuilder svg = new StringBuilder();
         append(
                 svg,
-                "<svg viewBox=\"0 0 %d %d\" xmlns=\"http://www.w3.org/2000/svg\" role=\"img\" font-family=\"system-ui,"
-                        + "sans-serif\" font-size=\"12.5\" fill=\"currentColor\">%n",
+                "<svg viewBox=\"0 0 %d %d\" width=\"%d\" height=\"%d\" xmlns=\"http://www.w3.org/2000/svg\" role=\"img\""
+                        + " font-family=\"system-ui,sans-serif\" font-size=\"12\" fill=\"currentColor\">%n",
                 WIDTH,
-                bottom + 40);
-        append(svg, "<text x=\"10\" y=\"24\" font-size=\"16\" font-weight=\"600\">%s</text>%n", Text.escaped(title));
+                height,
+                SHOWN_WIDTH,
+                height * SHOWN_WIDTH / WIDTH);
+        append(
+                svg,
+                "<text x=\"%d\" y=\"20\" font-size=\"14\" font-weight=\"600\">%s</text>%n",
+                LEFT,
+                Text.escaped(title));
         drawLegend(svg);
-        drawAxis(svg, bottom);
-        int y = TOP;
+        drawAxis(svg, top, bottom, from, to);
+        int y = top;
         for (Map.Entry<String, List<Bar>> group : groups.entrySet()) {
-            y = drawGroup(svg, group.getKey(), group.getValue(), y) + GAP;
+            y = drawGroup(svg, group.getKey(), group.getValue(), y, from, to) + GAP;
         }
         return svg.append("</svg>\n").toString();
     }
 
+    private DoubleStream powers() {
+        return groups.values().stream().flatMap(List::stream).mapToDouble(bar -> Math.log10(bar.value * 0.999));
+    }
+
     private void drawLegend(StringBuilder svg) {
-        double at = 10;
+        int y = 34;
         for (Map.Entry<String, String> entry : legend.entrySet()) {
             append(
                     svg,
-                    "<rect x=\"%.1f\" y=\"42\" width=\"12\" height=\"12\" rx=\"2.5\" fill=\"%s\"/><text x=\"%.1f\""
-                            + " y=\"52.5\">%s</text>%n",
-                    at,
+                    "<rect x=\"%d\" y=\"%d\" width=\"12\" height=\"12\" rx=\"2.5\" fill=\"%s\"/><text x=\"%d\""
+                            + " y=\"%d\">%s</text>%n",
+                    LEFT,
+                    y,
                     entry.getKey(),
-                    at + 18,
+                    LEFT + 18,
+                    y + 10,
                     Text.escaped(entry.getValue()));
-            at += 38 + entry.getValue().length() * 6.4;
+            y += LINE;
         }
     }
 
-    private void drawAxis(StringBuilder svg, int bottom) {
-        for (int power = (int) Math.round(from); power <= to; power++) {
-            double x = xOf(Math.pow(10, power));
+    private void drawAxis(StringBuilder svg, int top, int bottom, double from, double to) {
+        for (int power = (int) from; power <= to; power++) {
+            double x = xOf(Math.pow(10, power), from, to);
             append(
                     svg,
                     "<line x1=\"%.1f\" x2=\"%.1f\" y1=\"%d\" y2=\"%d\" stroke=\"currentColor\" opacity=\".15\"/>%n",
                     x,
                     x,
-                    TOP - 8,
+                    top,
                     bottom);
             append(
                     svg,
-                    "<text x=\"%.1f\" y=\"%d\" text-anchor=\"middle\" opacity=\".75\">%s</text>%n",
+                    "<text x=\"%.1f\" y=\"%d\" text-anchor=\"%s\" opacity=\".75\">%s</text>%n",
                     x,
                     bottom + 14,
-                    Text.number(Math.pow(10, power)).replace(".00", "").replace(".0", ""));
+                    power == (int) from ? "start" : "middle",
+                    Text.escaped(
+                            text.apply(Math.pow(10, power)).replace(".00", "").replace(".0", "")));
         }
         append(svg, "<text x=\"%d\" y=\"%d\" opacity=\".75\">%s</text>%n", LEFT, bottom + 32, Text.escaped(axis));
     }
 
-    private int drawGroup(StringBuilder svg, String name, List<Bar> bars, int top) {
-        append(
-                svg,
-                "<text x=\"%d\" y=\"%.1f\" text-anchor=\"end\" font-weight=\"600\">%s</text>%n",
-                LEFT - 10,
-                top + bars.size() * BAR / 2.0 + 4,
-                Text.escaped(name));
-        int y = top;
+    private int drawGroup(StringBuilder svg, String name, List<Bar> bars, int top, double from, double to) {
+        append(svg, "<text x=\"%d\" y=\"%d\" font-weight=\"600\">%s</text>%n", LEFT, top + 12, Text.escaped(name));
+        int y = top + LINE;
         for (Bar bar : bars) {
+            double end = xOf(bar.value, from, to);
             append(
                     svg,
                     "<rect x=\"%d\" y=\"%d\" width=\"%.1f\" height=\"%d\" rx=\"2.5\" fill=\"%s\"/>%n",
                     LEFT,
                     y + 1,
-                    xOf(bar.value) - LEFT,
+                    Math.max(2, end - LEFT),
                     BAR - 3,
                     bar.colour);
             append(
                     svg,
                     "<text x=\"%.1f\" y=\"%d\">%s%s</text>%n",
-                    xOf(bar.value) + 6,
+                    end + 6,
                     y + 12,
-                    Text.number(bar.value),
+                    Text.escaped(text.apply(bar.value)),
                     bar.note
                             .map(note -> " <tspan opacity=\".7\">" + Text.escaped(note) + "</tspan>")
                             .orElse(""));
@@ -139,7 +160,7 @@ public final class GroupedBars {
         return y;
     }
 
-    private double xOf(double value) {
+    private static double xOf(double value, double from, double to) {
         return LEFT + Math.max(0, (Math.log10(value) - from) / (to - from)) * (WIDTH - LEFT - RIGHT);
     }
 

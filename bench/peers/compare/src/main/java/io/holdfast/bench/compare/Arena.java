@@ -2,19 +2,35 @@ package io.holdfast.bench.compare;
 
 import io.holdfast.bench.ContenderSpec;
 import io.holdfast.bench.ServerProbe;
+import java.net.InetSocketAddress;
 import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
 
-/** A store, ready to be used, and all who compete on it. */
-record Arena(String store, List<ContenderSpec> contenders, ServerProbe probe, AutoCloseable server, Runnable beforeTurn)
+/**
+ * A store, ready to be used, and all who compete on it.
+ *
+ * @param main those the goals are about, which are measured first
+ * @param address of its server
+ * @param beforeTurn done before each contender's turn, so that all begin on the same server
+ */
+record Arena(
+        String store,
+        List<ContenderSpec> main,
+        List<ContenderSpec> others,
+        ServerProbe probe,
+        Optional<InetSocketAddress> address,
+        AutoCloseable server,
+        Runnable beforeTurn)
         implements AutoCloseable {
 
-    Arena(String store, List<ContenderSpec> contenders, ServerProbe probe, AutoCloseable server) {
-        this(store, contenders, probe, server, () -> {});
+    Stream<ContenderSpec> contenders() {
+        return Stream.concat(main.stream(), others.stream());
     }
 
-    /** @param action done before each contender's turn, so that all begin on the same server */
-    Arena withBeforeTurn(Runnable action) {
-        return new Arena(store, contenders, probe, server, action);
+    /** Of the main ones. */
+    Optional<ContenderSpec> named(String name) {
+        return main.stream().filter(spec -> spec.name().equals(name)).findFirst();
     }
 
     @Override

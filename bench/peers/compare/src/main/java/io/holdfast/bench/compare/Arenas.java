@@ -28,6 +28,7 @@ import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.OptionalLong;
 import java.util.Set;
 import java.util.function.Supplier;
@@ -37,7 +38,6 @@ final class Arenas {
 
     static final String DEFAULTS = "Holdfast";
     static final String FIFO = "Holdfast, strict order";
-    static final String UNSHARED = "Holdfast, no local handoff";
     static final String POLLING = "Holdfast, polling";
     static final String FLOOR = "floor";
     static final String BLPOP = "floor, BLPOP";
@@ -72,19 +72,20 @@ final class Arenas {
         RedisServer server =
                 RedisServer.builder().setting("maxclients", "10000").start();
         String uri = server.uri();
-        List<ContenderSpec> contenders = new ArrayList<>();
-        contenders.add(ours("Redis", DEFAULTS, Mode.QUEUED, uri, ALL));
-        contenders.add(ours("Redis", FIFO, Mode.FIFO, uri, NO_HELD));
-        contenders.add(ours("Redis", POLLING, Mode.POLLING, uri, Set.of(CROWD, PROCESSES, SECTION)));
-        contenders.add(redisFloor("Redis", FLOOR, "set", uri, UNCONTENDED));
-        contenders.add(redisFloor("Redis", BLPOP, "blpop", uri, CONTENDED));
-        // Not held: taking the 10,000 locks became so slow that it was not over after six minutes.
-        contenders.add(redisson("Redis", "Redisson RLock", "plain", uri, NO_HELD));
-        contenders.add(redisson("Redis", "Redisson fair", "fair", uri, SHORT_LINES));
-        contenders.add(redisson("Redis", "Redisson spin", "spin", uri, SHORT_LINES));
-        contenders.add(redisson("Redis", "Redisson fenced", "fenced", uri, SHORT_LINES));
+        List<ContenderSpec> main = List.of(
+                ours("Redis", DEFAULTS, Mode.QUEUED, uri, ALL),
+                ours("Redis", FIFO, Mode.FIFO, uri, CONTENDED),
+                redisFloor("Redis", FLOOR, "set", uri, UNCONTENDED),
+                redisFloor("Redis", BLPOP, "blpop", uri, CONTENDED),
+                // Not held: taking the 10,000 locks became so slow that it was not over after six minutes.
+                redisson("Redis", "Redisson RLock", "plain", uri, NO_HELD));
+        List<ContenderSpec> others = new ArrayList<>();
+        others.add(ours("Redis", POLLING, Mode.POLLING, uri, Set.of(CROWD, PROCESSES, SECTION)));
+        others.add(redisson("Redis", "Redisson fair", "fair", uri, SHORT_LINES));
+        others.add(redisson("Redis", "Redisson spin", "spin", uri, SHORT_LINES));
+        others.add(redisson("Redis", "Redisson fenced", "fenced", uri, SHORT_LINES));
         for (String mode : List.of("spin", "pubsub")) {
-            contenders.add(peer(
+            others.add(peer(
                     "Redis",
                     "Spring Redis " + mode,
                     "spring-redis",
@@ -92,7 +93,7 @@ final class Arenas {
                     Map.of("uri", uri, "mode", mode),
                     SHORT_LINES));
         }
-        return new Arena("Redis", contenders, probe(uri, server), server);
+        return arena("Redis", main, others, uri, server, () -> {});
     }
 
     private Arena redisSynced() {
@@ -100,7 +101,7 @@ final class Arenas {
                 RedisServer.builder().appendOnly(RedisServer.Fsync.ALWAYS).start();
         String uri = server.uri();
         Set<Scenario> some = Set.of(FREE, SPREAD, CROWD, PROCESSES);
-        return new Arena(
+        return arena(
                 REDIS_SYNCED,
                 List.of(
                         ours(REDIS_SYNCED, DEFAULTS, Mode.QUEUED, uri, some),
@@ -108,122 +109,109 @@ final class Arenas {
                         redisFloor(REDIS_SYNCED, FLOOR, "set", uri, UNCONTENDED),
                         redisFloor(REDIS_SYNCED, BLPOP, "blpop", uri, Set.of(CROWD, PROCESSES)),
                         redisson(REDIS_SYNCED, "Redisson RLock", "plain", uri, some)),
-                probe(uri, server),
-                server);
+                List.of(),
+                uri,
+                server,
+                () -> {});
     }
 
     private Arena etcd() {
         EtcdServer server = EtcdServer.start();
         String uri = "etcd://127.0.0.1:" + server.port();
-        List<ContenderSpec> contenders = new ArrayList<>();
-        contenders.add(ours("etcd", DEFAULTS, Mode.QUEUED, uri, ALL));
-        contenders.add(ours("etcd", FIFO, Mode.FIFO, uri, NO_HELD));
-        contenders.add(own("etcd", FLOOR, Kind.FLOOR, EtcdFloor.Factory.class, Map.of("uri", uri), UNCONTENDED));
-        for (String lock : List.of("service", "recipe")) {
-            contenders.add(limited(
-                    peer(
-                            "etcd",
-                            "jetcd " + lock,
-                            "jetcd",
-                            "io.holdfast.peers.jetcd.JetcdContender$Factory",
-                            Map.of("endpoint", "http://127.0.0.1:" + server.port(), "lock", lock),
-                            NO_HELD),
-                    100));
-        }
-        // What others have written and deleted makes etcd slower: everybody, the floor included, begins without a past.
-        return new Arena("etcd", contenders, probe(uri, server), server)
-                .withBeforeTurn(() -> EtcdFloor.compact("127.0.0.1", server.port()));
+        return arena(
+                "etcd",
+                List.of(
+                        ours("etcd", DEFAULTS, Mode.QUEUED, uri, ALL),
+                        ours("etcd", FIFO, Mode.FIFO, uri, CONTENDED),
+                        own("etcd", FLOOR, Kind.FLOOR, EtcdFloor.Factory.class, Map.of("uri", uri), UNCONTENDED),
+                        jetcd("service", server.port())),
+                List.of(jetcd("recipe", server.port())),
+                uri,
+                server,
+                // What others have written and deleted makes etcd slower: everybody, the floor included, begins without
+                // a past.
+                () -> EtcdFloor.compact("127.0.0.1", server.port()));
+    }
+
+    private ContenderSpec jetcd(String lock, int port) {
+        return limited(
+                peer(
+                        "etcd",
+                        "jetcd " + lock,
+                        "jetcd",
+                        "io.holdfast.peers.jetcd.JetcdContender$Factory",
+                        Map.of("endpoint", "http://127.0.0.1:" + port, "lock", lock),
+                        NO_HELD),
+                100);
     }
 
     private Arena zooKeeper() {
         ZooKeeperServer server =
                 ZooKeeperServer.builder().tick(Duration.ofSeconds(2)).start();
         String uri = "zookeeper://127.0.0.1:" + server.port();
-        return new Arena(
+        Map<String, String> servers = Map.of("servers", server.connectString());
+        return arena(
                 "ZooKeeper",
                 List.of(
                         ours("ZooKeeper", DEFAULTS, Mode.QUEUED, uri, ALL),
-                        ours("ZooKeeper", FIFO, Mode.FIFO, uri, NO_HELD),
-                        own(
-                                "ZooKeeper",
-                                FLOOR,
-                                Kind.FLOOR,
-                                ZooKeeperFloor.Factory.class,
-                                Map.of("servers", server.connectString()),
-                                UNCONTENDED),
+                        ours("ZooKeeper", FIFO, Mode.FIFO, uri, CONTENDED),
+                        own("ZooKeeper", FLOOR, Kind.FLOOR, ZooKeeperFloor.Factory.class, servers, UNCONTENDED),
                         peer(
                                 "ZooKeeper",
                                 "Curator",
                                 "curator",
                                 "io.holdfast.peers.curator.CuratorContender$Factory",
-                                Map.of("servers", server.connectString()),
+                                servers,
                                 NO_HELD)),
-                probe(uri, server),
-                server);
+                List.of(),
+                uri,
+                server,
+                () -> {});
     }
 
     private Arena mariaDb() {
         MariaDbServer server =
                 MariaDbServer.builder().args("--max-connections=1500").start();
-        List<ContenderSpec> contenders = sql("MariaDB", server.jdbcUrl(), "GET_LOCK");
-        contenders.add(own(
-                "MariaDB",
-                "unique key, insert and delete",
-                Kind.BARE,
-                SqlLock.Factory.class,
-                Map.of("url", server.jdbcUrl(), "way", "textbook"),
-                SHORT_LINES));
-        return new Arena("MariaDB", contenders, probe(server.jdbcUrl(), server), server);
+        return sql("MariaDB", server, server.jdbcUrl(), "GET_LOCK");
     }
 
     private Arena postgres() {
         PostgresServer server =
                 PostgresServer.builder().args("-c", "max_connections=1500").start();
-        return new Arena(
-                "PostgreSQL",
-                sql("PostgreSQL", server.jdbcUrl(), "advisory lock"),
-                probe(server.jdbcUrl(), server),
-                server);
+        return sql("PostgreSQL", server, server.jdbcUrl(), "advisory lock");
     }
 
-    private List<ContenderSpec> sql(String store, String url, String sessionLock) {
+    private Arena sql(String store, Server server, String url, String sessionLock) {
         String uri = url + (url.contains("?") ? "&" : "?") + "createSchema=true";
-        List<ContenderSpec> contenders = new ArrayList<>();
-        contenders.add(ours(store, DEFAULTS, Mode.QUEUED, uri, ALL));
-        contenders.add(ours(store, UNSHARED, Mode.UNSHARED, uri, SHORT_LINES));
-        contenders.add(
-                own(store, FLOOR, Kind.FLOOR, SqlLock.Factory.class, Map.of("url", url, "way", "floor"), UNCONTENDED));
-        contenders.add(limited(
-                own(
+        List<ContenderSpec> main = List.of(
+                ours(store, DEFAULTS, Mode.QUEUED, uri, ALL),
+                ours(store, FIFO, Mode.FIFO, uri, CONTENDED),
+                plainSql(store, FLOOR, Kind.FLOOR, url, "floor", UNCONTENDED),
+                peer(
                         store,
-                        sessionLock,
-                        Kind.BARE,
-                        SqlLock.Factory.class,
-                        Map.of("url", url, "way", "session"),
-                        NO_HELD),
-                100));
-        contenders.add(own(
-                store,
-                sessionLock + " around two UPDATEs",
-                Kind.BARE,
-                SqlLock.Factory.class,
-                Map.of("url", url, "way", "bell"),
-                SHORT_LINES));
-        contenders.add(peer(
-                store,
-                "ShedLock",
-                "shedlock",
-                "io.holdfast.peers.shedlock.ShedLockContender$Factory",
-                Map.of("url", url),
-                SHORT_LINES));
-        contenders.add(peer(
-                store,
-                "Spring JDBC",
-                "spring-jdbc",
-                "io.holdfast.peers.springjdbc.SpringJdbcContender$Factory",
-                Map.of("url", url),
-                SHORT_LINES));
-        return contenders;
+                        "ShedLock",
+                        "shedlock",
+                        "io.holdfast.peers.shedlock.ShedLockContender$Factory",
+                        Map.of("url", url),
+                        SHORT_LINES),
+                peer(
+                        store,
+                        "Spring JDBC",
+                        "spring-jdbc",
+                        "io.holdfast.peers.springjdbc.SpringJdbcContender$Factory",
+                        Map.of("url", url),
+                        SHORT_LINES));
+        List<ContenderSpec> others = new ArrayList<>();
+        others.add(limited(plainSql(store, sessionLock, Kind.BARE, url, "session", NO_HELD), 100));
+        if (store.equals("MariaDB")) {
+            others.add(plainSql(store, "unique key, insert and delete", Kind.BARE, url, "textbook", SHORT_LINES));
+        }
+        return arena(store, main, others, uri, server, () -> {});
+    }
+
+    private ContenderSpec plainSql(
+            String store, String name, Kind kind, String url, String way, Set<Scenario> scenarios) {
+        return own(store, name, kind, SqlLock.Factory.class, Map.of("url", url, "way", way), scenarios);
     }
 
     /** One JVM only: what the library itself costs. */
@@ -232,12 +220,22 @@ final class Arenas {
         return new Arena(
                 "memory",
                 List.of(ours("memory", DEFAULTS, Mode.QUEUED, "memory:bench", inOneJvm)),
+                List.of(),
                 ServerProbe.blind(),
+                Optional.empty(),
+                () -> {},
                 () -> {});
     }
 
-    private static ServerProbe probe(String uri, Server server) {
-        return ServerProbes.of(StoreAddress.of(uri), OptionalLong.of(server.pid()));
+    private static Arena arena(
+            String store,
+            List<ContenderSpec> main,
+            List<ContenderSpec> others,
+            String uri,
+            Server server,
+            Runnable beforeTurn) {
+        ServerProbe probe = ServerProbes.of(StoreAddress.of(uri), OptionalLong.of(server.pid()));
+        return new Arena(store, main, others, probe, Optional.of(server.address()), server, beforeTurn);
     }
 
     private ContenderSpec ours(String store, String name, Mode mode, String uri, Set<Scenario> scenarios) {
@@ -258,7 +256,7 @@ final class Arenas {
 
     private ContenderSpec redisson(String store, String name, String lock, String uri, Set<Scenario> scenarios) {
         // It renews locks it no longer holds: other contenders are measured while it is stopped.
-        Map<String, String> settings = new HashMap<>(Map.of("uri", uri, "lock", lock, Compare.RESTLESS, "true"));
+        Map<String, String> settings = new HashMap<>(Map.of("uri", uri, "lock", lock, StoreRun.RESTLESS, "true"));
         return peer(
                 store, name, "redisson", "io.holdfast.peers.redisson.RedissonContender$Factory", settings, scenarios);
     }
@@ -286,6 +284,6 @@ final class Arenas {
 
     /** With a thousand waiters these would take longer to empty the line than anybody wants to wait. */
     private static ContenderSpec limited(ContenderSpec spec, int waiters) {
-        return spec.with(Compare.MOST_WAITERS, Integer.toString(waiters));
+        return spec.with(StoreRun.MOST_WAITERS, Integer.toString(waiters));
     }
 }

@@ -5,8 +5,11 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.EnumSet;
 import java.util.Locale;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.Callable;
+import java.util.stream.Collectors;
+import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
@@ -15,8 +18,8 @@ import picocli.CommandLine.Option;
         name = "bench/compare",
         sortOptions = false,
         description = "Measures Holdfast, other lock libraries and the floors of all stores on real servers, and writes"
-                + " docs/performance.md. Runs that are not repeated keep their results, so a comparison can be made in"
-                + " parts. Give it a quiet machine.",
+                + " docs/performance.md. Each store is a part of its own: what is not measured again keeps its result,"
+                + " with the commit and the conditions it was measured under. Give it a quiet machine.",
         showDefaultValues = true)
 final class CompareOptions implements Callable<Integer> {
 
@@ -29,12 +32,26 @@ final class CompareOptions implements Callable<Integer> {
             Scenario.GROWTH,
             Scenario.HELD);
 
+    private static final Set<Character> SPOTS = Set.of('i', 'j', 'k', 'l');
+
     @Option(
-            names = "--only",
+            names = {"--only", "--part"},
             split = ",",
             paramLabel = "STORE",
-            description = "redis, redis-aof, etcd, zookeeper, mariadb, postgresql, embedded; default: all")
+            description =
+                    "redis, redis-aof, etcd, zookeeper, mariadb, postgresql, embedded; default: all, with --minutes the"
+                            + " five servers")
     private Set<String> stores = Set.of();
+
+    @Option(
+            names = "--minutes",
+            paramLabel = "N",
+            description = "stop after about so long: every store has its share, and the most telling runs come first."
+                    + " Unless told otherwise with --seconds 2 --rounds 3 --warm-up 10")
+    private @Nullable Double minutes;
+
+    @Option(names = "--missing", description = "only what was not measured yet at the commit that is checked out")
+    private boolean missing;
 
     @Option(
             names = "--contenders",
@@ -45,19 +62,23 @@ final class CompareOptions implements Callable<Integer> {
 
     @Option(
             names = "--scenarios",
-            paramLabel = "LETTERS",
-            description = "a free lock, b 32 locks, c 16 threads, d 4 JVMs, e 5 ms section, f growth, g 10,000 leases;"
-                    + " separated by commas, default: all")
-    private String scenarios = "";
+            split = ",",
+            paramLabel = "LETTER",
+            description = "a free lock, b 32 locks, c 16 threads, d 4 JVMs, e 5 ms section, f growth, g 10,000 leases,"
+                    + " i crowds, j history, k cold start, l 1 ms of network; default: all")
+    private Set<Character> scenarios = Set.of();
 
-    @Option(names = "--seconds", paramLabel = "N", description = "of each run")
-    private double seconds = 3;
+    @Option(names = "--seconds", paramLabel = "N", description = "of each run; default: 3")
+    private @Nullable Double seconds;
 
-    @Option(names = "--rounds", paramLabel = "N", description = "how often everybody runs")
-    private int rounds = 5;
+    @Option(names = "--rounds", paramLabel = "N", description = "how often everybody runs; default: 5")
+    private @Nullable Integer rounds;
 
-    @Option(names = "--warm-up", paramLabel = "SECONDS", description = "of everybody but raw clients")
-    private int warmUp = 20;
+    @Option(
+            names = "--warm-up",
+            paramLabel = "SECONDS",
+            description = "of everybody but raw clients, at least; it goes on while the rate rises; default: 20")
+    private @Nullable Integer warmUp;
 
     @Option(names = "--json", paramLabel = "FILE", description = "where results are kept")
     private Path json = Path.of("docs/performance/results.json");
@@ -78,19 +99,38 @@ final class CompareOptions implements Callable<Integer> {
     }
 
     Set<Scenario> scenarios() {
-        return scenarios.isEmpty() ? COMPARED : Scenario.parse(scenarios);
+        if (scenarios.isEmpty()) {
+            return COMPARED;
+        }
+        return scenarios.stream()
+                .filter(letter -> !SPOTS.contains(letter))
+                .flatMap(letter -> Scenario.parse(letter.toString()).stream())
+                .collect(Collectors.toSet());
+    }
+
+    /** Whether these {@link Spot}s are wanted. */
+    boolean isSpot(char letter) {
+        return scenarios.isEmpty() || scenarios.contains(letter);
+    }
+
+    Optional<Duration> time() {
+        return minutes == null ? Optional.empty() : Optional.of(Duration.ofSeconds(Math.round(minutes * 60)));
+    }
+
+    boolean onlyMissing() {
+        return missing;
     }
 
     double seconds() {
-        return seconds;
+        return seconds != null ? seconds : minutes == null ? 3 : 2;
     }
 
     int rounds() {
-        return rounds;
+        return rounds != null ? rounds : minutes == null ? 5 : 3;
     }
 
     Duration warmUp() {
-        return Duration.ofSeconds(warmUp);
+        return Duration.ofSeconds(warmUp != null ? warmUp : minutes == null ? 20 : 10);
     }
 
     Path json() {
@@ -106,7 +146,9 @@ final class CompareOptions implements Callable<Integer> {
     }
 
     boolean isWanted(String store) {
-        return stores.isEmpty() || stores.contains(store);
+        return stores.isEmpty()
+                ? minutes == null || !store.equals("redis-aof") && !store.equals("embedded")
+                : stores.contains(store);
     }
 
     /** By any part of its name. */

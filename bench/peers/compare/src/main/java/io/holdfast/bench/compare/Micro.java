@@ -63,8 +63,7 @@ record Micro(List<Run> runs) {
                         + "|---|---|---|---|---|\n");
         for (Run run : runs) {
             table.append("| %s | %s | %s | %s | ± %s |\n"
-                    .formatted(
-                            run.benchmark(), run.parameters(), run.threads(), text(run.nanos()), text(run.error())));
+                    .formatted(run.benchmark(), run.parameters(), run.threads(), text(run.nanos()), text(run.error())));
         }
         return table.append('\n').toString();
     }

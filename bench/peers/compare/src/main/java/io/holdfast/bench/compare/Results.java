@@ -3,6 +3,7 @@ package io.holdfast.bench.compare;
 import io.holdfast.bench.ContenderSpec.Kind;
 import io.holdfast.bench.Figure;
 import io.holdfast.bench.Scenario;
+import java.util.Comparator;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Optional;
@@ -10,10 +11,23 @@ import java.util.OptionalDouble;
 import java.util.Set;
 import java.util.stream.Collectors;
 
-/** Finds figures of a comparison. Immutable. */
+/** Finds figures of a comparison, stores and contenders always in the same order. Immutable. */
 record Results(List<Summary> summaries) {
 
     private static final double SECTION_MICROS = 5000;
+
+    private static final List<String> STORES =
+            List.of("Redis", Arenas.REDIS_SYNCED, "etcd", "ZooKeeper", "MariaDB", "PostgreSQL", "memory");
+
+    Results {
+        summaries = summaries.stream()
+                .sorted(Comparator.comparingInt((Summary summary) -> STORES.indexOf(summary.store()))
+                        .thenComparing(Summary::scenario)
+                        .thenComparing(Summary::kind)
+                        .thenComparing(Summary::contender)
+                        .thenComparing(summary -> summary.load().threads()))
+                .toList();
+    }
 
     List<Summary> of(String store, Scenario scenario) {
         return summaries.stream()
@@ -23,6 +37,14 @@ record Results(List<Summary> summaries) {
 
     Set<String> stores() {
         return summaries.stream().map(Summary::store).collect(Collectors.toCollection(LinkedHashSet::new));
+    }
+
+    /** Of libraries with leases, the one with the most acquisitions. */
+    Optional<Summary> fastestPeer(String store, Scenario scenario) {
+        return of(store, scenario).stream()
+                .filter(run ->
+                        run.kind() == Kind.PEER && run.median(Figure.RATE).isPresent())
+                .max(Comparator.comparingDouble(run -> run.median(Figure.RATE).getAsDouble()));
     }
 
     Optional<Summary> run(String store, String contender, Scenario scenario) {
@@ -46,20 +68,12 @@ record Results(List<Summary> summaries) {
         return figure(store, contender, scenario, Figure.RATE);
     }
 
-    /** The best rate of the libraries with leases whose names begin so. */
-    OptionalDouble bestPeerRate(String store, String prefix, Scenario scenario) {
+    /** The one with the most acquisitions of those whose names begin so. */
+    Optional<Summary> best(String store, String prefix, Scenario scenario) {
         return of(store, scenario).stream()
-                .filter(summary ->
-                        summary.kind() == Kind.PEER && summary.contender().startsWith(prefix))
-                .flatMapToDouble(summary -> summary.median(Figure.RATE).stream())
-                .max();
-    }
-
-    OptionalDouble quickestPeerCycle(String store) {
-        return of(store, Scenario.FREE).stream()
-                .filter(summary -> summary.kind() == Kind.PEER)
-                .flatMapToDouble(summary -> summary.median(Figure.CYCLE_P50).stream())
-                .min();
+                .filter(run -> run.contender().startsWith(prefix)
+                        && run.median(Figure.RATE).isPresent())
+                .max(Comparator.comparingDouble(run -> run.median(Figure.RATE).getAsDouble()));
     }
 
     /**

@@ -17,7 +17,6 @@ import java.util.concurrent.TimeUnit;
  * <ul>
  *   <li>{@code floor}: a conditional UPDATE to take, an UPDATE to give back
  *   <li>{@code session}: GET_LOCK or an advisory lock
- *   <li>{@code bell}: the floor, and a session lock around it that says when to ask
  *   <li>{@code textbook}: INSERT of a unique key, DELETE; asked again after 5 to 10 ms
  * </ul>
  *
@@ -56,10 +55,6 @@ public final class SqlLock implements Contender {
             Connection connection = DriverManager.getConnection(url);
             return switch (way) {
                 case "session" -> new SessionLock(connection, name, url.contains("postgresql"));
-                case "bell" ->
-                    new Belled(
-                            new SessionLock(connection, name, url.contains("postgresql")),
-                            new Updates(connection, name));
                 case "textbook" -> new Textbook(connection, name);
                 default -> new Updates(connection, name);
             };
@@ -139,24 +134,6 @@ public final class SqlLock implements Contender {
         @Override
         public void close() throws SQLException {
             connection.close();
-        }
-    }
-
-    private record Belled(SessionLock bell, Updates lease) implements Mutex {
-
-        @Override
-        public Held acquire() throws Exception {
-            Held turn = bell.acquire();
-            Held held = lease.acquire();
-            return () -> {
-                held.release();
-                turn.release();
-            };
-        }
-
-        @Override
-        public void close() throws Exception {
-            bell.close();
         }
     }
 

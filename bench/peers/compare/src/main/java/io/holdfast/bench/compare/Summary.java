@@ -17,16 +17,23 @@ import java.util.OptionalDouble;
 final class Summary {
 
     private final List<Measurement> rounds;
+    private final Part part;
 
-    private Summary(List<Measurement> rounds) {
-        this.rounds = List.copyOf(rounds);
+    private Summary(List<Kept.Entry<Measurement>> rounds) {
+        this.rounds = rounds.stream().map(Kept.Entry::what).toList();
+        this.part = rounds.get(0).part();
     }
 
-    static List<Summary> of(List<Measurement> measurements) {
-        Map<String, List<Measurement>> byRun = new LinkedHashMap<>();
-        measurements.forEach(measurement -> byRun.computeIfAbsent(measurement.key(), key -> new ArrayList<>())
-                .add(measurement));
+    static List<Summary> of(List<Kept.Entry<Measurement>> runs) {
+        Map<String, List<Kept.Entry<Measurement>>> byRun = new LinkedHashMap<>();
+        runs.forEach(run -> byRun.computeIfAbsent(run.what().key(), key -> new ArrayList<>())
+                .add(run));
         return byRun.values().stream().map(Summary::new).toList();
+    }
+
+    /** In which all its rounds were measured. */
+    Part part() {
+        return part;
     }
 
     int rounds() {

@@ -1,0 +1,47 @@
+package io.holdfast.bench.compare;
+
+import io.holdfast.bench.ContenderSpec;
+import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
+
+/** Whether a lock that has been taken 20,000 times, on a server that forgets nothing by itself, is as quick as a new one. */
+record History(Arena arena) implements SpotProbe {
+
+    static final int FEW = 1_000;
+    static final int MANY = 20_000;
+
+    @Override
+    public char letter() {
+        return 'j';
+    }
+
+    @Override
+    public String name() {
+        return "history: " + MANY + " cycles";
+    }
+
+    @Override
+    public Duration expected() {
+        return Duration.ofSeconds(45);
+    }
+
+    @Override
+    public List<Spot> measure() throws Exception {
+        List<Spot> spots = new ArrayList<>();
+        for (ContenderSpec spec : SpotProbe.oursAndFloor(arena).toList()) {
+            try (Cycles warmUp = Cycles.of(spec, spec.settings(), "holdfast-bench/history-before")) {
+                warmUp.median(3 * FEW);
+            }
+            arena.beforeTurn().run();
+            try (Cycles cycles = Cycles.of(spec, spec.settings(), "holdfast-bench/history")) {
+                double first = cycles.median(FEW);
+                cycles.median(MANY - 2 * FEW);
+                double last = cycles.median(FEW);
+                spots.add(new Spot(arena.store(), spec.name(), Spot.Kind.HISTORY, FEW, first));
+                spots.add(new Spot(arena.store(), spec.name(), Spot.Kind.HISTORY, MANY, last));
+            }
+        }
+        return spots;
+    }
+}
