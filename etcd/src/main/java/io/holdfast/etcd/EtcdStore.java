@@ -8,7 +8,6 @@ import io.holdfast.etcd.client.EtcdClient;
 import io.holdfast.etcd.client.EtcdSettings;
 import io.holdfast.etcd.client.RpcFailure;
 import io.holdfast.etcd.client.WatchHub;
-import io.holdfast.etcd.internal.wire.KVGrpc;
 import io.holdfast.etcd.internal.wire.KeyValue;
 import io.holdfast.etcd.internal.wire.TxnRequest;
 import io.holdfast.etcd.layout.Keys;
@@ -123,8 +122,7 @@ final class EtcdStore implements DowngradingStore, AdministeredStore {
                 .addSuccess(Txns.delete(holder.getKey()))
                 .addSuccess(Txns.nested(tell))
                 .build();
-        return client.call(KVGrpc.getTxnMethod(), txn, EtcdClient.Repeat.NEVER, deadline)
-                .getSucceeded();
+        return client.txn(txn, EtcdClient.Repeat.NEVER, deadline).getSucceeded();
     }
 
     /** Tokens are revisions: there are no counters to clear away. */
@@ -155,8 +153,7 @@ final class EtcdStore implements DowngradingStore, AdministeredStore {
     @Override
     public void ping(Deadline deadline) {
         try {
-            client.call(
-                    KVGrpc.getRangeMethod(), Txns.key(keys.session(0)).build(), EtcdClient.Repeat.HARMLESS, deadline);
+            client.range(Txns.key(keys.session(0)), deadline);
         } catch (RpcFailure failure) {
             // The right to a key is looked at after the majority was asked.
             if (!failure.isForbidden()) {

@@ -5,15 +5,11 @@ import io.holdfast.LockView;
 import io.holdfast.LockView.Holder;
 import io.holdfast.LockView.Waiter;
 import io.holdfast.etcd.client.EtcdClient;
-import io.holdfast.etcd.internal.wire.KVGrpc;
 import io.holdfast.etcd.internal.wire.KeyValue;
 import io.holdfast.etcd.internal.wire.LeaseGrpc;
 import io.holdfast.etcd.internal.wire.LeaseTimeToLiveRequest;
-import io.holdfast.etcd.internal.wire.RangeRequest;
-import io.holdfast.etcd.internal.wire.RangeResponse;
 import io.holdfast.etcd.layout.Keys;
 import io.holdfast.etcd.layout.TicketValue;
-import io.holdfast.etcd.layout.Txns;
 import io.holdfast.spi.Admission;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.LockStore.Page;
@@ -49,14 +45,10 @@ final class LockViews {
     /** The tickets that hold a lock, in order. */
     List<KeyValue> holders(String name, Deadline deadline) {
         Admission admission = new Admission();
-        List<KeyValue> holders = new ArrayList<>();
-        for (KeyValue ticket : queue(name, deadline)) {
-            if (!admission.admit(TicketValue.read(ticket.getValue()).demand())) {
-                break;
-            }
-            holders.add(ticket);
-        }
-        return holders;
+        return queue(name, deadline).stream()
+                .takeWhile(ticket ->
+                        admission.admit(TicketValue.read(ticket.getValue()).demand()))
+                .toList();
     }
 
     /**
@@ -73,10 +65,7 @@ final class LockViews {
         }
         Map<Long, Optional<Duration>> timesLeft = new HashMap<>();
         List<LockView> views = new ArrayList<>();
-        queues.forEach((name, queue) -> {
-            queue.sort(Comparator.comparingLong(KeyValue::getCreateRevision));
-            views.add(view(name, queue, timesLeft, deadline));
-        });
+        queues.forEach((name, queue) -> views.add(view(name, inOrder(queue), timesLeft, deadline)));
         return new Page(views, next);
     }
 
@@ -86,27 +75,32 @@ final class LockViews {
         Map<String, List<KeyValue>> queues = new LinkedHashMap<>();
         ByteString start = keys.namesBeginningWith(namePrefix);
         ByteString from = after.map(name -> Keys.endOf(keys.queue(name))).orElse(Keys.orFirst(start));
-        RangeRequest.Builder range =
-                RangeRequest.newBuilder().setRangeEnd(Keys.endOf(start)).setLimit(Math.min(KEYS_AT_ONCE, limit) + 1);
-        boolean more = true;
-        while (more && queues.size() <= limit) {
-            RangeResponse page = range(range.setKey(from), deadline);
-            for (KeyValue ticket : page.getKvsList()) {
-                keys.lockOf(ticket.getKey())
-                        .ifPresent(name -> queues.computeIfAbsent(name, key -> new ArrayList<>())
-                                .add(ticket));
-            }
-            more = page.getMore() && page.getKvsCount() > 0;
-            if (more) {
-                range.setRevision(page.getHeader().getRevision());
-                from = Keys.after(page.getKvs(page.getKvsCount() - 1).getKey());
-            }
-        }
+        client.pages(
+                from,
+                Keys.endOf(start),
+                Math.min(KEYS_AT_ONCE, limit) + 1,
+                page -> {
+                    for (KeyValue ticket : page) {
+                        keys.lockOf(ticket.getKey())
+                                .ifPresent(name -> queues.computeIfAbsent(name, key -> new ArrayList<>())
+                                        .add(ticket));
+                    }
+                    return queues.size() <= limit;
+                },
+                deadline);
         return queues;
     }
 
     private List<KeyValue> queue(String name, Deadline deadline) {
-        return range(Txns.queue(keys.queue(name)), deadline).getKvsList();
+        List<KeyValue> queue = new ArrayList<>();
+        ByteString start = keys.queue(name);
+        client.pages(start, Keys.endOf(start), KEYS_AT_ONCE, queue::addAll, deadline);
+        return inOrder(queue);
+    }
+
+    private static List<KeyValue> inOrder(List<KeyValue> queue) {
+        queue.sort(Comparator.comparingLong(KeyValue::getCreateRevision));
+        return queue;
     }
 
     private LockView view(
@@ -148,9 +142,5 @@ final class LockViews {
                     .getTtl();
             return seconds < 0 ? Optional.empty() : Optional.of(Duration.ofSeconds(seconds));
         });
-    }
-
-    private RangeResponse range(RangeRequest.Builder range, Deadline deadline) {
-        return client.call(KVGrpc.getRangeMethod(), range.build(), EtcdClient.Repeat.HARMLESS, deadline);
     }
 }

@@ -1,5 +1,6 @@
 package io.holdfast.etcd.client;
 
+import com.google.protobuf.ByteString;
 import io.grpc.Attributes;
 import io.grpc.CallOptions;
 import io.grpc.Channel;
@@ -14,16 +15,25 @@ import io.grpc.stub.ClientCalls;
 import io.grpc.stub.StreamObserver;
 import io.holdfast.etcd.internal.wire.AuthGrpc;
 import io.holdfast.etcd.internal.wire.AuthenticateRequest;
+import io.holdfast.etcd.internal.wire.KVGrpc;
+import io.holdfast.etcd.internal.wire.KeyValue;
+import io.holdfast.etcd.internal.wire.RangeRequest;
+import io.holdfast.etcd.internal.wire.RangeResponse;
+import io.holdfast.etcd.internal.wire.TxnRequest;
+import io.holdfast.etcd.internal.wire.TxnResponse;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.support.Uninterruptibly;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -37,6 +47,8 @@ public final class EtcdClient implements AutoCloseable {
     private static final Metadata.Key<String> TOKEN = Metadata.Key.of("token", Metadata.ASCII_STRING_MARSHALLER);
     private static final Metadata.Key<String> HAS_LEADER =
             Metadata.Key.of("hasleader", Metadata.ASCII_STRING_MARSHALLER);
+
+    private static final ByteString ZERO = ByteString.copyFrom(new byte[1]);
 
     /** A member silent for this long is left, however short the caller's deadline. */
     private static final long SILENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(300);
@@ -73,7 +85,19 @@ public final class EtcdClient implements AutoCloseable {
     public <Q, R> R call(MethodDescriptor<Q, R> method, Q request, Repeat repeat, Deadline deadline) {
         Deadline limit = deadline.within(settings.timeout());
         logIn(limit);
-        boolean loggedInAgain = false;
+        try {
+            return ask(method, request, repeat, limit);
+        } catch (RpcFailure failure) {
+            if (!failure.wantsLogin() || !hasLogin()) {
+                throw failure;
+            }
+            token = null;
+            logIn(limit);
+            return ask(method, request, repeat, limit);
+        }
+    }
+
+    private <Q, R> R ask(MethodDescriptor<Q, R> method, Q request, Repeat repeat, Deadline limit) {
         // Once more than there are members: a connection may have been closed under our hands, and a new one works.
         int triesLeft = endpoints.count() + 1;
         while (true) {
@@ -87,18 +111,40 @@ public final class EtcdClient implements AutoCloseable {
             try {
                 return await(start(method, request, budget), budget);
             } catch (RpcFailure failure) {
-                if (failure.wantsLogin() && settings.login().isPresent() && !loggedInAgain) {
-                    loggedInAgain = true;
-                    triesLeft++;
-                    token = null;
-                    logIn(limit);
-                    continue;
-                }
                 boolean again = failure.isOfMember() && (failure.isNotApplied() || repeat == Repeat.HARMLESS);
                 if (!again || triesLeft <= 0 || limit.hasPassed()) {
                     throw failure;
                 }
             }
+        }
+    }
+
+    public TxnResponse txn(TxnRequest txn, Repeat repeat, Deadline deadline) {
+        return call(KVGrpc.getTxnMethod(), txn, repeat, deadline);
+    }
+
+    public RangeResponse range(RangeRequest.Builder range, Deadline deadline) {
+        return call(KVGrpc.getRangeMethod(), range.build(), Repeat.HARMLESS, deadline);
+    }
+
+    /**
+     * Reads keys in pages, all of one revision, until there are no more or no more are wanted. Returns that revision.
+     *
+     * @throws RpcFailure also if that revision is compacted between two pages
+     */
+    public long pages(
+            ByteString from, ByteString end, int atOnce, Predicate<List<KeyValue>> wantsMore, Deadline deadline) {
+        RangeRequest.Builder range =
+                RangeRequest.newBuilder().setKey(from).setRangeEnd(end).setLimit(atOnce);
+        while (true) {
+            RangeResponse page = range(range, deadline);
+            if (range.getRevision() == 0) {
+                range.setRevision(page.getHeader().getRevision());
+            }
+            if (!wantsMore.test(page.getKvsList()) || !page.getMore()) {
+                return range.getRevision();
+            }
+            range.setKey(page.getKvs(page.getKvsCount() - 1).getKey().concat(ZERO));
         }
     }
 
@@ -128,8 +174,11 @@ public final class EtcdClient implements AutoCloseable {
                         .setName(login.get().user())
                         .setPassword(login.get().password())
                         .build();
-                token = authenticate(request, limit);
+                token = ask(AuthGrpc.getAuthenticateMethod(), request, Repeat.HARMLESS, limit)
+                        .getToken();
             }
+        } catch (RpcFailure failure) {
+            throw RpcFailure.unavailable("cannot log in: " + failure.getMessage());
         } finally {
             loggingIn.unlock();
         }
@@ -146,26 +195,6 @@ public final class EtcdClient implements AutoCloseable {
 
     void forgetLogin() {
         token = null;
-    }
-
-    /** Logging in takes no lock: whatever becomes of it, it may be tried again. */
-    private String authenticate(AuthenticateRequest request, Deadline limit) {
-        RpcFailure last = null;
-        for (int left = endpoints.count(); left > 0 && !limit.hasPassed(); left--) {
-            try {
-                // One silent member must leave time to ask another.
-                long budget = limit.remainingNanos() / Math.min(left, 2);
-                return await(start(AuthGrpc.getAuthenticateMethod(), request, budget), budget)
-                        .getToken();
-            } catch (RpcFailure failure) {
-                last = failure;
-                if (!failure.isOfMember()) {
-                    break;
-                }
-            }
-        }
-        String why = last == null ? "no time left" : String.valueOf(last.getMessage());
-        throw RpcFailure.unavailable("cannot log in: " + why);
     }
 
     /** Whatever happens is told by the future. */
@@ -187,7 +216,7 @@ public final class EtcdClient implements AutoCloseable {
 
             @Override
             public void onError(Throwable error) {
-                RpcFailure failure = RpcFailure.of(Status.fromThrowable(error), mark.sent, member.address());
+                RpcFailure failure = RpcFailure.of(Status.fromThrowable(error), mark.streams.get(), member.address());
                 leaveIfOfNoUse(member, failure, startedNanos);
                 answer.completeExceptionally(failure);
             }
@@ -242,17 +271,17 @@ public final class EtcdClient implements AutoCloseable {
         endpoints.close();
     }
 
-    /** Knows whether a request ever got as far as a connection. */
+    /** Knows how often a request got as far as a connection: a channel of the user's may repeat or hedge it. */
     private static final class SentMark extends ClientStreamTracer.Factory {
 
-        volatile boolean sent;
+        final AtomicInteger streams = new AtomicInteger();
 
         @Override
         public ClientStreamTracer newClientStreamTracer(ClientStreamTracer.StreamInfo info, Metadata headers) {
             return new ClientStreamTracer() {
                 @Override
                 public void streamCreated(Attributes transport, Metadata sentHeaders) {
-                    sent = true;
+                    streams.incrementAndGet();
                 }
             };
         }

@@ -49,9 +49,14 @@ public final class RpcFailure extends RuntimeException {
         return new RpcFailure(fate(status, sent), status, said(status));
     }
 
-    /** A call to that member, of which people want to know more. */
-    static RpcFailure of(Status status, boolean sent, String member) {
-        return new RpcFailure(fate(status, sent), status, RpcFailureText.of(status, member));
+    /**
+     * A call to that member, of which people want to know more.
+     *
+     * @param sent how often the request was sent: a refusal is the word on one of them, and another may have been applied
+     */
+    static RpcFailure of(Status status, int sent, String member) {
+        Fate fate = sent > 1 ? Fate.UNKNOWN : fate(status, sent > 0);
+        return new RpcFailure(fate, status, RpcFailureText.of(status, member));
     }
 
     private static Fate fate(Status status, boolean sent) {

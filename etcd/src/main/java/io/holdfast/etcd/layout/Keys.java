@@ -89,11 +89,6 @@ public final class Keys {
         return start.isEmpty() ? ZERO : start;
     }
 
-    /** The key right behind that one. */
-    public static ByteString after(ByteString key) {
-        return key.concat(ZERO);
-    }
-
     /** The first key behind all keys that begin so. */
     public static ByteString endOf(ByteString start) {
         byte[] bytes = start.toByteArray();

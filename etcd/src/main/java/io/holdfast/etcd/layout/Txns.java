@@ -7,6 +7,7 @@ import io.holdfast.etcd.internal.wire.PutRequest;
 import io.holdfast.etcd.internal.wire.RangeRequest;
 import io.holdfast.etcd.internal.wire.RequestOp;
 import io.holdfast.etcd.internal.wire.TxnRequest;
+import java.util.List;
 
 /** The words transactions are made of. */
 public final class Txns {
@@ -70,6 +71,14 @@ public final class Txns {
         return absent(start).toBuilder().setRangeEnd(Keys.endOf(start)).build();
     }
 
+    /** Does something if all of that is true. */
+    public static TxnRequest ifAll(RequestOp then, Compare... conditions) {
+        return TxnRequest.newBuilder()
+                .addAllCompare(List.of(conditions))
+                .addSuccess(then)
+                .build();
+    }
+
     public static RequestOp put(ByteString key, ByteString value, long lease) {
         return op(PutRequest.newBuilder().setKey(key).setValue(value).setLease(lease));
     }
@@ -109,11 +118,6 @@ public final class Txns {
     /** One key, without its value. */
     public static RangeRequest.Builder key(ByteString key) {
         return one(key).setKeysOnly(true);
-    }
-
-    /** A lock's tickets in order of arrival. */
-    public static RangeRequest.Builder queue(ByteString start) {
-        return below(start).setSortTarget(RangeRequest.SortTarget.CREATE).setSortOrder(RangeRequest.SortOrder.ASCEND);
     }
 
     /** How many tickets a lock has. */

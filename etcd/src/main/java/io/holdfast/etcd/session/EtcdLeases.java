@@ -12,7 +12,6 @@ import io.holdfast.etcd.internal.wire.LeaseRevokeResponse;
 import io.holdfast.etcd.internal.wire.LeaseTimeToLiveRequest;
 import io.holdfast.etcd.internal.wire.LeaseTimeToLiveResponse;
 import io.holdfast.etcd.internal.wire.PutRequest;
-import io.holdfast.etcd.internal.wire.TxnRequest;
 import io.holdfast.etcd.layout.Keys;
 import io.holdfast.etcd.layout.Txns;
 import io.holdfast.spi.Deadline;
@@ -93,8 +92,7 @@ final class EtcdLeases {
 
     /** From now on nothing more of this client is written on a lease of the user's. */
     void deleteMarker(ByteString marker, Deadline deadline) {
-        TxnRequest txn = TxnRequest.newBuilder().addSuccess(Txns.delete(marker)).build();
-        client.call(KVGrpc.getTxnMethod(), txn, EtcdClient.Repeat.HARMLESS, deadline);
+        client.txn(Txns.ifAll(Txns.delete(marker)), EtcdClient.Repeat.HARMLESS, deadline);
     }
 
     /** Ends one, and the keys on it. One that is gone already is ended too. */

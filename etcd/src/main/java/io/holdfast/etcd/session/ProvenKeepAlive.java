@@ -3,7 +3,6 @@ package io.holdfast.etcd.session;
 import com.google.protobuf.ByteString;
 import io.holdfast.etcd.client.EtcdClient;
 import io.holdfast.etcd.client.RpcFailure;
-import io.holdfast.etcd.internal.wire.KVGrpc;
 import io.holdfast.etcd.internal.wire.KeyValue;
 import io.holdfast.etcd.internal.wire.LeaseGrpc;
 import io.holdfast.etcd.internal.wire.LeaseKeepAliveRequest;
@@ -105,7 +104,7 @@ public final class ProvenKeepAlive {
             List<ByteString> batch = left.subList(0, Math.min(left.size(), readsAtOnce));
             TxnResponse response;
             try {
-                response = client.call(KVGrpc.getTxnMethod(), reads(batch), EtcdClient.Repeat.HARMLESS, deadline);
+                response = client.txn(reads(batch), EtcdClient.Repeat.HARMLESS, deadline);
             } catch (RpcFailure failure) {
                 if (!failure.isTooManyOperations() || batch.size() == 1) {
                     throw failure;

@@ -3,8 +3,8 @@ package io.holdfast.etcd.session;
 import io.holdfast.LossReason;
 import io.holdfast.etcd.client.EtcdClient;
 import io.holdfast.etcd.client.RpcFailure;
-import io.holdfast.etcd.internal.wire.KVGrpc;
 import io.holdfast.etcd.internal.wire.KeyValue;
+import io.holdfast.etcd.internal.wire.RequestOp;
 import io.holdfast.etcd.internal.wire.TxnRequest;
 import io.holdfast.etcd.internal.wire.TxnResponse;
 import io.holdfast.etcd.layout.Txns;
@@ -67,13 +67,8 @@ public final class SessionMoves {
     }
 
     private TxnResponse move(TicketKey key, Session own, Deadline deadline) {
-        TxnRequest txn = TxnRequest.newBuilder()
-                .addCompare(Txns.changedAt(key.bytes(), key.changeRevision()))
-                .addSuccess(key.put(own))
-                .addFailure(Txns.read(Txns.key(key.bytes())))
-                .build();
         try {
-            return send(txn, deadline);
+            return changeAsLastRead(key, key.put(own), deadline);
         } catch (RpcFailure failure) {
             if (failure.isNotApplied()) {
                 ticketKeys.cancelMove(key);
@@ -84,12 +79,7 @@ public final class SessionMoves {
 
     /** Makes sure that a move that was not made never will be. */
     public void preclude(TicketKey key, Deadline deadline) {
-        TxnRequest txn = TxnRequest.newBuilder()
-                .addCompare(Txns.changedAt(key.bytes(), key.changeRevision()))
-                .addSuccess(Txns.rewriteAsIs(key.bytes()))
-                .addFailure(Txns.read(Txns.key(key.bytes())))
-                .build();
-        TxnResponse response = send(txn, deadline);
+        TxnResponse response = changeAsLastRead(key, Txns.rewriteAsIs(key.bytes()), deadline);
         Optional<KeyValue> found = readIn(response);
         // Whoever changed it, perhaps this very request made twice: the move was for the key as it was before.
         boolean changedHere = found.filter(key::isSame)
@@ -103,7 +93,11 @@ public final class SessionMoves {
         ticketKeys.cancelMove(key);
     }
 
-    private TxnResponse send(TxnRequest txn, Deadline deadline) {
-        return client.call(KVGrpc.getTxnMethod(), txn, EtcdClient.Repeat.NEVER, deadline);
+    /** Changes a key if it is as it was last read, else reads it. */
+    private TxnResponse changeAsLastRead(TicketKey key, RequestOp change, Deadline deadline) {
+        TxnRequest txn = Txns.ifAll(change, Txns.changedAt(key.bytes(), key.changeRevision())).toBuilder()
+                .addFailure(Txns.read(Txns.key(key.bytes())))
+                .build();
+        return client.txn(txn, EtcdClient.Repeat.NEVER, deadline);
     }
 }

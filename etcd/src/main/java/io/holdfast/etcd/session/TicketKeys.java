@@ -6,7 +6,6 @@ import io.holdfast.etcd.client.EtcdClient;
 import io.holdfast.etcd.client.RpcFailure;
 import io.holdfast.etcd.internal.wire.Compare;
 import io.holdfast.etcd.internal.wire.KVGrpc;
-import io.holdfast.etcd.internal.wire.TxnRequest;
 import io.holdfast.etcd.internal.wire.TxnResponse;
 import io.holdfast.etcd.layout.Txns;
 import io.holdfast.spi.Deadline;
@@ -121,13 +120,13 @@ public final class TicketKeys {
 
     /** Deletes what is in a slot if all of that is true of it. Whether it was. */
     boolean delete(ByteString slot, Deadline deadline, Compare... conditions) {
-        return client.call(KVGrpc.getTxnMethod(), deletion(slot, conditions), EtcdClient.Repeat.HARMLESS, deadline)
+        return client.txn(Txns.ifAll(Txns.delete(slot), conditions), EtcdClient.Repeat.HARMLESS, deadline)
                 .getSucceeded();
     }
 
     /** As {@link #delete}, without waiting for it, of one that is known to have been there. */
     CompletableFuture<TxnResponse> deleteAsync(TicketKey key, Compare condition) {
-        return client.callAsync(KVGrpc.getTxnMethod(), deletion(key.bytes(), key.isThere(), condition));
+        return client.callAsync(KVGrpc.getTxnMethod(), Txns.ifAll(Txns.delete(key.bytes()), key.isThere(), condition));
     }
 
     /** Deletes keys that are still in that session. Whether all of them; else those that are left have not been. */
@@ -144,12 +143,5 @@ public final class TicketKeys {
             LOG.log(Level.DEBUG, () -> "Could not clear " + session + " yet: " + failure.getMessage());
         }
         return left.isEmpty();
-    }
-
-    private static TxnRequest deletion(ByteString slot, Compare... conditions) {
-        return TxnRequest.newBuilder()
-                .addAllCompare(List.of(conditions))
-                .addSuccess(Txns.delete(slot))
-                .build();
     }
 }

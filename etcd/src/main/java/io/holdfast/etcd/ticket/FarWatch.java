@@ -4,7 +4,6 @@ import com.google.protobuf.ByteString;
 import io.holdfast.etcd.client.EtcdClient;
 import io.holdfast.etcd.client.WatchHub;
 import io.holdfast.etcd.internal.wire.Event;
-import io.holdfast.etcd.internal.wire.KVGrpc;
 import io.holdfast.etcd.internal.wire.KeyValue;
 import io.holdfast.etcd.internal.wire.RangeResponse;
 import io.holdfast.etcd.layout.Txns;
@@ -32,13 +31,7 @@ final class FarWatch extends QueueWatch {
     @Override
     void askAgain() {
         long first = queue.waiting().firstKey();
-        ask(
-                deadline -> client.call(
-                        KVGrpc.getRangeMethod(),
-                        Txns.upTo(queue.start(), first, LockQueue.NEAR + 1).build(),
-                        EtcdClient.Repeat.HARMLESS,
-                        deadline),
-                this::looked);
+        ask(deadline -> client.range(Txns.upTo(queue.start(), first, LockQueue.NEAR + 1), deadline), this::looked);
     }
 
     private List<Runnable> looked(RangeResponse answer) {
@@ -90,21 +83,6 @@ final class FarWatch extends QueueWatch {
             askAgain();
         }
         return List.of();
-    }
-
-    @Override
-    long size() {
-        return queue.lastPosition();
-    }
-
-    @Override
-    boolean isExact() {
-        return false;
-    }
-
-    @Override
-    boolean isTaken(ByteString slot) {
-        return false;
     }
 
     @Override

@@ -108,17 +108,21 @@ final class LockQueue implements TicketKey.Waiting {
 
     /** How many tickets there are, about. */
     synchronized long size() {
-        return sight == null ? lastPosition : sight.size();
+        return view().map(view -> (long) view.size()).orElse(lastPosition);
     }
 
     /** Whether every change of the queue is heard, and nothing more need be read. */
     synchronized boolean isExact() {
-        return sight != null && sight.isExact();
+        return view().isPresent();
     }
 
     /** Whether a slot is taken, as far as is known. */
     synchronized boolean isTaken(ByteString slot) {
-        return sight != null && sight.isTaken(slot);
+        return view().filter(view -> view.isTaken(slot)).isPresent();
+    }
+
+    private Optional<QueueView> view() {
+        return sight == null ? Optional.empty() : sight.view();
     }
 
     @Override
@@ -176,11 +180,6 @@ final class LockQueue implements TicketKey.Waiting {
     /** Who waits, by create revision. */
     NavigableMap<Long, TicketKey> waiting() {
         return waiting;
-    }
-
-    /** How many tickets there were when the last one joined. */
-    long lastPosition() {
-        return lastPosition;
     }
 
     boolean isSeenBy(QueueWatch watch) {

@@ -1,6 +1,5 @@
 package io.holdfast.etcd.ticket;
 
-import com.google.protobuf.ByteString;
 import io.holdfast.etcd.client.EtcdClient;
 import io.holdfast.etcd.client.WatchHub;
 import io.holdfast.etcd.internal.wire.Event;
@@ -121,23 +120,13 @@ final class NearWatch extends QueueWatch {
     }
 
     @Override
-    long size() {
-        return view == null ? queue.lastPosition() : view.size();
-    }
-
-    @Override
-    boolean isExact() {
-        return view != null;
-    }
-
-    @Override
-    boolean isTaken(ByteString slot) {
-        return view != null && view.isTaken(slot);
+    Optional<QueueView> view() {
+        return Optional.ofNullable(view);
     }
 
     @Override
     Optional<KeyValue> reliesOn() {
-        return view == null ? Optional.empty() : view.first().map(QueueView.Entry::key);
+        return view().flatMap(QueueView::first).map(QueueView.Entry::key);
     }
 
     @Override

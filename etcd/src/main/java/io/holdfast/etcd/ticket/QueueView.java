@@ -6,10 +6,7 @@ import io.holdfast.LockView.Origin;
 import io.holdfast.etcd.client.EtcdClient;
 import io.holdfast.etcd.client.RpcFailure;
 import io.holdfast.etcd.internal.wire.Event;
-import io.holdfast.etcd.internal.wire.KVGrpc;
 import io.holdfast.etcd.internal.wire.KeyValue;
-import io.holdfast.etcd.internal.wire.RangeRequest;
-import io.holdfast.etcd.internal.wire.RangeResponse;
 import io.holdfast.etcd.layout.Keys;
 import io.holdfast.etcd.layout.TicketValue;
 import io.holdfast.spi.Admission;
@@ -63,27 +60,17 @@ final class QueueView {
         }
     }
 
-    /** All pages are of one revision. */
     private static QueueView readInPages(EtcdClient client, ByteString queue, Deadline deadline) {
         QueueView view = new QueueView();
-        RangeRequest.Builder range = RangeRequest.newBuilder()
-                .setKey(queue)
-                .setRangeEnd(Keys.endOf(queue))
-                .setLimit(KEYS_AT_ONCE);
-        boolean more = true;
-        while (more) {
-            RangeResponse page =
-                    client.call(KVGrpc.getRangeMethod(), range.build(), EtcdClient.Repeat.HARMLESS, deadline);
-            page.getKvsList().forEach(kv -> view.put(Entry.of(kv)));
-            if (range.getRevision() == 0) {
-                view.revision = page.getHeader().getRevision();
-                range.setRevision(view.revision);
-            }
-            more = page.getMore() && page.getKvsCount() > 0;
-            if (more) {
-                range.setKey(Keys.after(page.getKvs(page.getKvsCount() - 1).getKey()));
-            }
-        }
+        view.revision = client.pages(
+                queue,
+                Keys.endOf(queue),
+                KEYS_AT_ONCE,
+                page -> {
+                    page.forEach(kv -> view.put(Entry.of(kv)));
+                    return true;
+                },
+                deadline);
         return view;
     }
 

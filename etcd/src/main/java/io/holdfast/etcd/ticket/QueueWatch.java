@@ -44,11 +44,10 @@ abstract class QueueWatch implements WatchHub.Watcher {
     /** Returns what is to be told. */
     abstract List<Runnable> joined(TicketKey key);
 
-    abstract long size();
-
-    abstract boolean isExact();
-
-    abstract boolean isTaken(ByteString slot);
+    /** The queue as of the last event; empty if it is not known. */
+    Optional<QueueView> view() {
+        return Optional.empty();
+    }
 
     abstract Optional<KeyValue> reliesOn();
 

@@ -71,8 +71,8 @@ final class Slots {
     record Outcome(Optional<KeyValue> mine, long count, long readers) {
 
         /** Whether the ticket holds the lock, as far as numbers can tell: it is alone, or a reader among readers. */
-        boolean isAdmitted(Demand demand) {
-            return count == 1 || (demand instanceof Demand.Shared && count == readers);
+        boolean isAdmitted() {
+            return count == 1 || count == readers;
         }
     }
 

@@ -6,9 +6,7 @@ import io.holdfast.LossReason;
 import io.holdfast.etcd.client.EtcdClient;
 import io.holdfast.etcd.client.RpcFailure;
 import io.holdfast.etcd.client.WatchHub;
-import io.holdfast.etcd.internal.wire.KVGrpc;
 import io.holdfast.etcd.internal.wire.KeyValue;
-import io.holdfast.etcd.internal.wire.RangeRequest;
 import io.holdfast.etcd.internal.wire.TxnRequest;
 import io.holdfast.etcd.internal.wire.TxnResponse;
 import io.holdfast.etcd.layout.Keys;
@@ -160,8 +158,7 @@ public final class Tickets {
 
     /** Whether anybody is there, without writing. */
     private Optional<Refusal> ask(TicketKey key, Deadline deadline) {
-        RangeRequest any = Txns.any(queueOf(key)).build();
-        return client.call(KVGrpc.getRangeMethod(), any, EtcdClient.Repeat.HARMLESS, deadline).getKvsList().stream()
+        return client.range(Txns.any(queueOf(key)), deadline).getKvsList().stream()
                 .findFirst()
                 .map(Tickets::refusal);
     }
@@ -186,7 +183,7 @@ public final class Tickets {
     }
 
     private Optional<Refusal> joinOrWithdraw(TicketKey key, Deadline deadline) {
-        if (join(key, deadline).isAdmitted(key.ticket().demand())) {
+        if (join(key, deadline).isAdmitted()) {
             return Optional.empty();
         }
         QueueView view = QueueView.read(client, queueOf(key), deadline);
@@ -213,9 +210,9 @@ public final class Tickets {
     }
 
     private Optional<Refusal> enqueue(TicketKey key, Deadline deadline) {
-        Demand demand = key.ticket().demand();
         Slots.Outcome outcome = join(key, deadline);
-        if (outcome.isAdmitted(demand) || (!(demand instanceof Demand.Exclusive) && isAdmitted(key, deadline))) {
+        boolean alone = key.ticket().demand() instanceof Demand.Exclusive;
+        if (outcome.isAdmitted() || (!alone && isAdmitted(key, deadline))) {
             key.reportGrant();
             return Optional.empty();
         }
@@ -325,7 +322,10 @@ public final class Tickets {
             key.lingerUntil(context.time().nanoTime() + linger.toNanos());
         }
         try {
-            boolean released = lingers ? linger(key, linger, deadline) : deleteIfOurs(key, deadline);
+            boolean released = lingers
+                    ? linger(key, linger, deadline)
+                    : send(Txns.ifAll(Txns.delete(key.bytes()), key.isThere()), deadline)
+                            .getSucceeded();
             ticketKeys.forget(key);
             return released ? ReleaseAnswer.RELEASED : ReleaseAnswer.NOT_HELD;
         } catch (RpcFailure failure) {
@@ -336,24 +336,12 @@ public final class Tickets {
         }
     }
 
-    private boolean deleteIfOurs(TicketKey key, Deadline deadline) {
-        TxnRequest txn = TxnRequest.newBuilder()
-                .addCompare(key.isThere())
-                .addSuccess(Txns.delete(key.bytes()))
-                .build();
-        return send(txn, deadline).getSucceeded();
-    }
-
     /** The key stays, on a lease that ends by itself, or more exactly when we end it. */
     private boolean linger(TicketKey key, Duration linger, Deadline deadline) {
         Session own = sessions.openLingering(linger.plusSeconds(1), deadline);
-        TxnRequest txn = TxnRequest.newBuilder()
-                .addCompare(key.isThere())
-                .addSuccess(key.put(own))
-                .build();
         boolean maybeOurs = true;
         try {
-            maybeOurs = send(txn, deadline).getSucceeded();
+            maybeOurs = send(Txns.ifAll(key.put(own), key.isThere()), deadline).getSucceeded();
             return maybeOurs;
         } finally {
             long endNanos = maybeOurs ? context.time().nanoTime() + linger.toNanos() : own.baseNanos();
@@ -380,11 +368,8 @@ public final class Tickets {
     public void downgrade(Ticket ticket, Deadline deadline) {
         TicketKey key = ticket.handle(TicketKey.class)
                 .orElseThrow(() -> new IllegalArgumentException("a ticket of another store"));
-        TxnRequest txn = TxnRequest.newBuilder()
-                .addCompare(key.isThere())
-                .addSuccess(key.rewriteAs(Demand.shared()))
-                .build();
-        if (send(txn, deadline).getSucceeded()) {
+        if (send(Txns.ifAll(key.rewriteAs(Demand.shared()), key.isThere()), deadline)
+                .getSucceeded()) {
             ticket.downgraded();
         } else {
             ticketKeys.lose(key, LossReason.GONE, "its key in etcd is gone");
@@ -392,6 +377,6 @@ public final class Tickets {
     }
 
     private TxnResponse send(TxnRequest txn, Deadline deadline) {
-        return client.call(KVGrpc.getTxnMethod(), txn, EtcdClient.Repeat.NEVER, deadline);
+        return client.txn(txn, EtcdClient.Repeat.NEVER, deadline);
     }
 }
