@@ -24,7 +24,9 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -368,21 +370,29 @@ class FaultsTest {
 
     @Test
     void theOnlyMemberIsNotLeftBecauseOneRequestTakesTooLong() {
-        try (TestClient slow = TestClient.of("etcd://127.0.0.1:" + proxy.port())) {
+        try (TestClient slow = TestClient.of("etcd://127.0.0.1:" + proxy.port() + "?timeout=20s")) {
             slow.release(slow.grant(name));
             long connections = proxy.connections();
-            proxy.delay(Direction.TO_CLIENT, Duration.ofMillis(1500));
+            proxy.delay(Direction.TO_CLIENT, Duration.ofSeconds(2));
             // Answers come all the time, each of them late.
-            List<CompletableFuture<?>> others = new ArrayList<>();
-            for (int i = 0; i < 30; i++) {
-                others.add(CompletableFuture.runAsync(
-                        () -> slow.store.view(name, TestClient.soon()), run -> new Thread(run).start()));
-                await().pollDelay(Duration.ofMillis(50)).until(() -> true);
-            }
+            AtomicBoolean over = new AtomicBoolean();
+            List<CompletableFuture<?>> others = new CopyOnWriteArrayList<>();
+            CompletableFuture<Void> asking = CompletableFuture.runAsync(
+                    () -> {
+                        while (!over.get()) {
+                            others.add(CompletableFuture.runAsync(
+                                    () -> slow.store.view(name, TestClient.soon()), run -> new Thread(run).start()));
+                            await().pollDelay(Duration.ofMillis(50)).until(() -> true);
+                        }
+                    },
+                    run -> new Thread(run).start());
+            await().until(() -> !others.isEmpty() && others.get(0).isDone());
 
-            assertThatThrownBy(() -> slow.attempt(slow.ticket(name), in(Duration.ofMillis(1400))))
+            assertThatThrownBy(() -> slow.attempt(slow.ticket(name), in(Duration.ofSeconds(1))))
                     .isInstanceOf(UnknownOutcomeException.class);
 
+            over.set(true);
+            asking.join();
             others.forEach(CompletableFuture::join);
             assertThat(proxy.connections()).isEqualTo(connections);
         }

@@ -1,5 +1,6 @@
 package io.holdfast.etcd;
 
+import com.google.protobuf.ByteString;
 import io.grpc.Attributes;
 import io.grpc.CallOptions;
 import io.grpc.Channel;
@@ -18,6 +19,7 @@ import io.grpc.stub.ClientCalls;
 import io.holdfast.etcd.internal.wire.KVGrpc;
 import io.holdfast.etcd.internal.wire.LeaseKeepAliveResponse;
 import io.holdfast.etcd.internal.wire.LeaseTimeToLiveResponse;
+import io.holdfast.etcd.internal.wire.PutRequest;
 import io.holdfast.etcd.internal.wire.RequestOp;
 import io.holdfast.etcd.internal.wire.TxnRequest;
 import io.holdfast.etcd.internal.wire.WatchCancelRequest;
@@ -66,8 +68,11 @@ final class Meddler implements ClientInterceptor, AutoCloseable {
 
     final List<TxnRequest> heldUp = new CopyOnWriteArrayList<>();
 
-    /** Which transactions arrive twice, as a channel that repeats or hedges requests sends them; the store hears of the second. */
+    /** Which transactions arrive twice, with others between, as a channel that repeats or hedges sends them; the store hears of the second. */
     volatile Predicate<TxnRequest> doubles = txn -> false;
+
+    /** Which transactions arrive twice and are refused the second time; the store hears of that. */
+    volatile Predicate<TxnRequest> refusesSecond = txn -> false;
 
     /** What of a watch's messages is told, and what else. */
     volatile Function<WatchResponse, List<WatchResponse>> watched = List::of;
@@ -125,6 +130,10 @@ final class Meddler implements ClientInterceptor, AutoCloseable {
         watchesToOpen.clear();
     }
 
+    synchronized int watchesToOpen() {
+        return watchesToOpen.size();
+    }
+
     private synchronized void openWatch(Runnable open) {
         if (opensWatches) {
             open.run();
@@ -148,6 +157,13 @@ final class Meddler implements ClientInterceptor, AutoCloseable {
     boolean deliver(TxnRequest late) {
         return ClientCalls.blockingUnaryCall(channel, KVGrpc.getTxnMethod(), CallOptions.DEFAULT, late)
                 .getSucceeded();
+    }
+
+    /** Makes a revision that is of no lock. */
+    private void change(String key) {
+        PutRequest put =
+                PutRequest.newBuilder().setKey(ByteString.copyFromUtf8(key)).build();
+        ClientCalls.blockingUnaryCall(channel, KVGrpc.getPutMethod(), CallOptions.DEFAULT, put);
     }
 
     private synchronized void delay(Runnable delivery) {
@@ -181,6 +197,7 @@ final class Meddler implements ClientInterceptor, AutoCloseable {
         }
         return new SimpleForwardingClientCall<>(call) {
             private boolean onItsWay;
+            private Listener<R> listener;
             private volatile boolean delaysAnswer;
 
             @Override
@@ -198,7 +215,15 @@ final class Meddler implements ClientInterceptor, AutoCloseable {
                     heldUp.add(txn);
                 } else if (message instanceof TxnRequest txn && doubles.test(txn)) {
                     deliver(txn);
+                    change("between");
                     super.sendMessage(message);
+                } else if (message instanceof TxnRequest txn && refusesSecond.test(txn)) {
+                    onItsWay = true;
+                    deliver(txn);
+                    markSent(options);
+                    markSent(options);
+                    listener.onClose(
+                            Status.RESOURCE_EXHAUSTED.withDescription("etcdserver: too many requests"), new Metadata());
                 } else if (message instanceof WatchRequest) {
                     openWatch(() -> super.sendMessage(message));
                 } else {
@@ -214,9 +239,10 @@ final class Meddler implements ClientInterceptor, AutoCloseable {
             }
 
             @Override
-            public void start(Listener<R> listener, Metadata headers) {
+            public void start(Listener<R> storesListener, Metadata headers) {
+                listener = storesListener;
                 super.start(
-                        new SimpleForwardingClientCallListener<>(listener) {
+                        new SimpleForwardingClientCallListener<>(storesListener) {
                             @Override
                             public void onMessage(R message) {
                                 if (delaysAnswer) {

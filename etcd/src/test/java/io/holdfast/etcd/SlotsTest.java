@@ -248,6 +248,31 @@ class SlotsTest {
     }
 
     @Test
+    void p1ADowngradeThatIsDoneAndThenRefusedIsNotTakenForRefused() {
+        TestTicket held = client.grant(name);
+        meddler.refusesSecond = txn -> true;
+
+        assertThatThrownBy(() -> client.store.downgrade(held.ticket, TestClient.soon()))
+                .isInstanceOf(UnknownOutcomeException.class);
+        meddler.refusesSecond = txn -> false;
+        // So the lock is not held alone any more.
+        assertThat(other.attempt(other.ticket(name, Demand.shared(), TestClient.TTL)))
+                .isTrue();
+    }
+
+    @Test
+    void p1AnExtensionThatIsDoneAndThenRefusedIsFollowed() {
+        TestTicket held = client.grant(name);
+        meddler.refusesSecond = Meddler::bindsAKey;
+        assertThat(client.extend(held, Duration.ofMinutes(1), TestClient.soon()))
+                .isEqualTo(Renewed.FAILING);
+        meddler.refusesSecond = txn -> false;
+
+        await().until(() -> client.renew(held), Renewed.KEPT::equals);
+        assertThat(other.attempt(name)).isFalse();
+    }
+
+    @Test
     void p7AMoveThatIsPrecludedTwiceIsPrecluded() {
         TestTicket held = client.grant(name);
         meddler.holdsUp = Meddler::bindsAKey;

@@ -93,6 +93,12 @@ class StandingViewTest {
         await().until(() -> meddler.told.stream().anyMatch(told -> tellsOf(told, joined)));
     }
 
+    private void awaitNewsOfAnEnd() {
+        await().until(() -> meddler.told.stream()
+                .flatMap(told -> told.getEventsList().stream())
+                .anyMatch(event -> event.getType() == Event.EventType.DELETE));
+    }
+
     private static boolean tellsOf(WatchResponse told, TestTicket joined) {
         return told.getEventsList().stream()
                 .anyMatch(event -> event.getKv().getCreateRevision() == SessionProbe.createRevision(joined.ticket));
@@ -196,9 +202,7 @@ class StandingViewTest {
         awaitNewsOf(enqueue(other));
         swallow(this::isOfTheQueue);
         other.release(holder);
-        await().until(() -> meddler.told.stream()
-                .anyMatch(told ->
-                        told.getEventsList().stream().anyMatch(event -> event.getType() == Event.EventType.DELETE)));
+        awaitNewsOfAnEnd();
         assertThat(waiter.isGranted()).isFalse();
         meddler.watched = List::of;
 
@@ -223,6 +227,22 @@ class StandingViewTest {
         await().until(() -> meddler.listings.get() > listings);
         other.release(holder);
         client.release(first.arrived());
+    }
+
+    @Test
+    void p5TellsAWaiterWhoseTicketWentWhileNothingWasToldOfIt() {
+        enqueue(other).arrived();
+        TestTicket waiter = enqueueAndSee();
+        swallow(this::isOfTheQueue);
+        // The holder is in the first slot.
+        String slot = etcdctl.keys("holdfast/" + name + "/").get(1);
+        etcdctl.run("del", slot);
+        awaitNewsOfAnEnd();
+        meddler.watched = List::of;
+
+        meddler.cancelWatch(meddler.watchIds.get(1));
+
+        waiter.heardOfLoss();
     }
 
     @Test
@@ -323,6 +343,54 @@ class StandingViewTest {
                 other.release(each.arrived());
             }
         }
+        far.arrived();
+    }
+
+    /** All but that one, one after the other, until those behind them can be served. */
+    private void serve(List<TestTicket> those, TestTicket but) {
+        those.stream().filter(each -> each != but).forEach(each -> other.release(each.arrived()));
+    }
+
+    @Test
+    void p6AFarWaiterWhoseWatchedTicketGoesBeforeItsWatchIsOpenLooksAgain() {
+        client.release(enqueue(client, name + "-before").arrived());
+        await().until(() -> meddler.watchIds.size() == 1);
+        List<TestTicket> ahead = new ArrayList<>();
+        for (int i = 0; i < 71; i++) {
+            ahead.add(enqueue(other));
+        }
+        meddler.delayWatches();
+        TestTicket far = enqueue(client);
+        await().until(() -> meddler.watchesToOpen() == 1);
+
+        TestTicket watched = ahead.get(71 - 64);
+        other.withdraw(watched);
+        meddler.openWatches();
+
+        serve(ahead, watched);
+        far.arrived();
+    }
+
+    @Test
+    void p6IsGivenUpByAClientWhoseNextTicketIsFarBehind() {
+        TestTicket holder = enqueue(other).arrived();
+        TestTicket near = enqueueAndSee();
+        List<TestTicket> ahead = new ArrayList<>();
+        for (int i = 0; i < 140; i++) {
+            ahead.add(enqueue(other));
+        }
+        TestTicket far = enqueue(client);
+        awaitNewsOf(far);
+        int watches = meddler.watchIds.size();
+        other.release(holder);
+        client.release(near.arrived());
+        await().until(() -> meddler.watchIds.size() > watches);
+        int before = meddler.told.size();
+        serve(ahead.subList(0, 20), near);
+
+        assertThat(meddler.told.stream().skip(before).filter(this::isOfTheQueue))
+                .isEmpty();
+        serve(ahead.subList(20, 140), near);
         far.arrived();
     }
 }
