@@ -41,6 +41,9 @@ public final class Failures {
             case NONODE ->
                 failure.getPath() + " could not be made at " + ensemble.name()
                         + "; if the client has a chroot, that must exist";
+            case NOTEMPTY ->
+                "the numbers ZooKeeper gives to tickets in " + failure.getPath() + " are used up; they begin anew once"
+                        + " all who are queued there have left";
             case UNIMPLEMENTED -> ensemble.name() + " is too old, containers need ZooKeeper 3.5.3 or later";
             case QUOTAEXCEEDED -> "the quota of " + failure.getPath() + " at " + ensemble.name() + " is used up";
             default -> ensemble.name() + " answered " + text(failure);

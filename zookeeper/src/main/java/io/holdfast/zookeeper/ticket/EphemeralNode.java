@@ -94,7 +94,10 @@ final class EphemeralNode {
                 }
                 Joined joined = created == null ? create(view, deadline) : joined(list(), deadline);
                 requireToken(created().orElseThrow().czxid());
-                return joined;
+                if (LockQueue.isNumberedForItself(name())) {
+                    return joined;
+                }
+                beginNumbersAnew(deadline);
             } catch (KeeperException e) {
                 session.noteFailure(e);
                 if (e.code() == Code.NONODE && created == null && ++missing < MOST_TRIES) {
@@ -134,6 +137,15 @@ final class EphemeralNode {
         return admitted.isPresent()
                 ? new Joined(admitted.get(), Optional.empty())
                 : joined(listing.orElseGet(this::list), deadline);
+    }
+
+    /** Removes the directory, and its counter with it. Fails if others are queued there: they have to leave first. */
+    private void beginNumbersAnew(Deadline deadline) throws KeeperException {
+        Answers.await(delete(), deadline);
+        created = null;
+        mayExist = false;
+        Answers.await(session.requests().delete(directory), deadline);
+        directories.forget(directory);
     }
 
     private CompletableFuture<Children> list() {

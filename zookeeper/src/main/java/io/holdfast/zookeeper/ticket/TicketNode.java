@@ -65,9 +65,11 @@ final class TicketNode {
      * - Somebody deletes our node: an administrator, or a person with a shell. A held or waiting ticket sets a watch on its
      *   own node with its first renewal, or after a third of the ttl if it is not renewed (so one that is held only briefly
      *   pays nothing for it).
-     * - Numbers wrap around after 2^31 tickets, to negative ones: they are compared by distance (LockQueue). They start again
-     *   from zero when a container is removed and made anew, so they order a queue and nothing else: the token is the czxid,
-     *   the transaction that made the node, which only grows, for this lock and all others (P2).
+     * - Numbers start again from zero when a container is removed and made anew, so they order a queue and nothing else: the
+     *   token is the czxid, the transaction that made the node, which only grows, for this lock and all others (P2).
+     * - Numbers are used up: a directory that is never empty when the servers look has had 2^31 tickets after a month of a
+     *   thousand a second. The servers do not count on, whatever their manual says: all who come get the last number, and
+     *   their order would be that of their uuids. Who gets that one leaves again and removes the directory, if it is empty.
      * - A ticket whose deadline passes, say because it is not renewed, while the session shared by many lives on: the servers
      *   would keep its node for ever. The session's user ends the ticket and deletes the node.
      */

@@ -23,25 +23,27 @@ public final class LockQueue {
 
     private static final int MOST_BYTES = 1_000_000;
 
-    /** @param number not wrapped around: numbers in names become negative after 2^31 tickets */
-    private record Place(long number, String name) implements Comparable<Place> {
+    private record Place(int number, String name) implements Comparable<Place> {
 
         @Override
         public int compareTo(Place other) {
-            int order = Long.compare(number, other.number);
+            // Foreign clients may go on when numbers are used up: negative ones come last.
+            int order = Integer.compareUnsigned(number, other.number);
             return order != 0 ? order : name.compareTo(other.name);
         }
     }
 
     private final NavigableMap<Place, QueuedNode> nodes = new TreeMap<>();
-    /** All nodes with a number up to this were heard of. An empty directory that was just made begins with 0. */
-    private long known = -1;
+    /** All nodes with smaller numbers were heard of. */
+    private int next;
 
     private int version;
     private long bytes;
 
-    private LockQueue(int version) {
+    private LockQueue(int version, int size) {
         this.version = version;
+        // As many as were made so far: what was made and is not there was deleted.
+        this.next = (version + size) >>> 1;
     }
 
     /** @param names of all nodes in the lock's directory, in any order */
@@ -51,17 +53,10 @@ public final class LockQueue {
 
     /** @param version of the directory's children then, which grows by one with each creation and each deletion */
     public static LockQueue of(List<String> names, int version) {
-        LockQueue queue = new LockQueue(version);
-        List<QueuedNode> parsed = new ArrayList<>(names.size());
+        LockQueue queue = new LockQueue(version, names.size());
         for (String name : names) {
-            QueuedNode.parse(name).ifPresent(parsed::add);
+            QueuedNode.parse(name).ifPresent(node -> queue.nodes.put(place(node), node));
             queue.bytes += size(name);
-        }
-        if (!parsed.isEmpty()) {
-            queue.known = parsed.get(0).sequence();
-            parsed.forEach(node -> queue.nodes.put(queue.place(node), node));
-            // Numbers only grow: whoever is not listed and has a smaller one has left.
-            queue.known = queue.nodes.lastKey().number();
         }
         return queue;
     }
@@ -71,10 +66,9 @@ public final class LockQueue {
         version++;
         bytes += size(name);
         QueuedNode.parse(name).ifPresent(node -> {
-            Place place = place(node);
-            nodes.put(place, node);
-            if (place.number() == known + 1) {
-                known++;
+            nodes.put(place(node), node);
+            if (node.sequence() == next) {
+                next++;
             }
         });
     }
@@ -108,8 +102,14 @@ public final class LockQueue {
     /** Whether it is there, and everybody ahead of it who is there too is known. */
     public boolean covers(String name) {
         return QueuedNode.parse(name)
-                .map(this::place)
-                .filter(place -> place.number() <= known && nodes.containsKey(place))
+                .filter(node -> Integer.compareUnsigned(node.sequence(), next) < 0 && nodes.containsKey(place(node)))
+                .isPresent();
+    }
+
+    /** Whether no other node gets its number: the servers stop counting at the largest, and give that to all who come. */
+    public static boolean isNumberedForItself(String name) {
+        return QueuedNode.parse(name)
+                .filter(node -> node.sequence() >= 0 && node.sequence() < Integer.MAX_VALUE)
                 .isPresent();
     }
 
@@ -171,9 +171,8 @@ public final class LockQueue {
         return Optional.empty();
     }
 
-    private Place place(QueuedNode node) {
-        // Numbers are compared by distance, which is right while a queue is shorter than 2^31.
-        return new Place(known + (node.sequence() - (int) known), node.name());
+    private static Place place(QueuedNode node) {
+        return new Place(node.sequence(), node.name());
     }
 
     private static int size(String name) {

@@ -10,7 +10,7 @@ import java.util.regex.Pattern;
  * One node in a lock's queue, ours or foreign.
  *
  * @param name without its directory
- * @param sequence the number ZooKeeper gave it, which wraps around to negative ones after 2^31 tickets
+ * @param sequence the number ZooKeeper gave it
  * @param demand what it asks for; a foreign node that does not say it shares asks for the lock alone
  */
 public record QueuedNode(String name, int sequence, Demand demand) {

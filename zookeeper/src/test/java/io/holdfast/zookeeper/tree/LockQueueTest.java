@@ -31,17 +31,21 @@ class LockQueueTest {
     }
 
     @Test
-    void numbersThatWrapAroundStayInOrder() {
+    void numbersOfThoseWhoGoOnWhenTheyAreUsedUpComeLast() {
         LockQueue queue = LockQueue.of(List.of(
                 "_c_d-lock--2147483647", "_c_a-lock-2147483646", "_c_c-lock--2147483648", "_c_b-lock-2147483647"));
 
         assertThat(queue.nodes())
                 .extracting(QueuedNode::sequence)
                 .containsExactly(Integer.MAX_VALUE - 1, Integer.MAX_VALUE, Integer.MIN_VALUE, Integer.MIN_VALUE + 1);
-        assertThat(LockQueue.of(List.of("_c_b-lock-0000000001", "_c_a-lock--000000005"))
-                        .nodes())
-                .extracting(QueuedNode::sequence)
-                .containsExactly(-5, 1);
+    }
+
+    @Test
+    void aNumberBelongsToOneNodeUnlessItIsTheLastOrBeyond() {
+        assertThat(LockQueue.isNumberedForItself("_c_a-lock-0000000000")).isTrue();
+        assertThat(LockQueue.isNumberedForItself("_c_a-lock-2147483646")).isTrue();
+        assertThat(LockQueue.isNumberedForItself("_c_a-lock-2147483647")).isFalse();
+        assertThat(LockQueue.isNumberedForItself("_c_a-lock--2147483648")).isFalse();
     }
 
     @Test
@@ -77,7 +81,7 @@ class LockQueueTest {
 
     @Test
     void coversWhatJoinedAsLongAsNoNumberIsMissing() {
-        LockQueue queue = LockQueue.of(List.of("_c_a-lock-0000000007"));
+        LockQueue queue = LockQueue.of(List.of("_c_a-lock-0000000007"), afterMaking(8, 1));
         queue.created("_c_b-lock-0000000008");
         assertThat(queue.covers("_c_b-lock-0000000008")).isTrue();
 
@@ -92,7 +96,7 @@ class LockQueueTest {
 
     @Test
     void aNodeWithoutANumberTookOneToo() {
-        LockQueue queue = LockQueue.of(List.of("_c_a-lock-0000000007"));
+        LockQueue queue = LockQueue.of(List.of("_c_a-lock-0000000007"), afterMaking(8, 1));
         queue.created("somebody's notes");
         queue.created("_c_b-lock-0000000009");
 
@@ -100,27 +104,26 @@ class LockQueueTest {
     }
 
     @Test
-    void ofAnEmptyDirectoryOnlyTheFirstNumberIsKnownToBeTheNext() {
-        LockQueue fresh = LockQueue.of(List.of());
-        fresh.created("_c_a-lock-0000000000");
-        LockQueue used = LockQueue.of(List.of());
-        used.created("_c_a-lock-0000000001");
+    void knowsTheNextNumberThoughTheLastHaveLeftOrAll() {
+        LockQueue left = LockQueue.of(List.of("_c_a-lock-0000000007"), afterMaking(10, 1));
+        left.created("_c_b-lock-0000000010");
+        LockQueue empty = LockQueue.of(List.of(), afterMaking(3, 0));
+        empty.created("_c_c-lock-0000000003");
+        LockQueue gap = LockQueue.of(List.of(), afterMaking(3, 0));
+        gap.created("_c_d-lock-0000000004");
 
-        assertThat(fresh.covers("_c_a-lock-0000000000")).isTrue();
-        assertThat(used.covers("_c_a-lock-0000000001")).as("0 may be hidden").isFalse();
+        assertThat(left.covers("_c_b-lock-0000000010")).isTrue();
+        assertThat(empty.covers("_c_c-lock-0000000003")).isTrue();
+        assertThat(gap.covers("_c_d-lock-0000000004")).as("3 may be hidden").isFalse();
     }
 
     @Test
-    void joinersStayInOrderAndCoveredWhenNumbersWrapAround() {
-        LockQueue queue = LockQueue.of(List.of("_c_a-lock-2147483646"));
-        queue.created("_c_b-lock-2147483647");
-        queue.created("_c_c-lock--2147483648");
-        queue.created("_c_d-lock--2147483647");
+    void knowsTheNextNumberAsLongAsThereIsOne() {
+        int last = Integer.MAX_VALUE - 1;
+        LockQueue queue = LockQueue.of(List.of(), afterMaking(last, 0));
+        queue.created("_c_a-lock-" + last);
 
-        assertThat(queue.nodes())
-                .extracting(node -> node.name().substring(3, 4))
-                .containsExactly("a", "b", "c", "d");
-        assertThat(queue.covers("_c_d-lock--2147483647")).isTrue();
+        assertThat(queue.covers("_c_a-lock-" + last)).isTrue();
     }
 
     @Test
@@ -168,6 +171,11 @@ class LockQueueTest {
         longest.deleted(node + "0000000000");
         assertThat(longest.isTooLong()).isFalse();
         assertThat(LockQueue.of(names(10_000, node + node)).isTooLong()).isTrue();
+    }
+
+    /** The version of a directory's children, of which so many are left. */
+    private static int afterMaking(int made, int left) {
+        return 2 * made - left;
     }
 
     private static List<String> names(int count, String prefix) {
