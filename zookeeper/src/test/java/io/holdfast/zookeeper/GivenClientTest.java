@@ -101,7 +101,7 @@ class GivenClientTest {
 
                 client.close();
 
-                assertThat(held.losses.poll(10, SECONDS)).isNotNull();
+                assertThat(held.losses.poll(20, SECONDS)).isNotNull();
             }
         }
     }
@@ -115,7 +115,7 @@ class GivenClientTest {
             StoreBench bench = new StoreBench(around(client), TTL);
             bench.release(bench.acquire("late"));
             counted.sinceLastAsked();
-            proxy.delay(Direction.TO_SERVER, Duration.ofSeconds(2));
+            proxy.cut(Direction.TO_SERVER);
 
             Future<?> asked = bench.elsewhere(() -> bench.refusal("late"));
             await().until(() -> counted.count("create2") == 1);
@@ -123,6 +123,7 @@ class GivenClientTest {
             assertThat(asked).isNotDone();
             assertThat(admin.getChildren("/given/late", false)).isEmpty();
             int made = admin.exists("/given/late", false).getCversion();
+            proxy.heal();
 
             // One more was made, and is gone again: the client lives on, and so would its node.
             await().until(() -> admin.exists("/given/late", false).getCversion() == made + 2);
@@ -144,7 +145,7 @@ class GivenClientTest {
             proxy.dropReplies();
             assertThatThrownBy(() -> bench.refusal("lost", bench.within(Duration.ofMillis(300))))
                     .isInstanceOf(UnknownOutcomeException.class);
-            assertThat(admin.getChildren("/given/lost", false)).hasSize(1);
+            await().until(() -> admin.getChildren("/given/lost", false).size() == 1);
             bench.close();
 
             proxy.heal();
@@ -215,6 +216,28 @@ class GivenClientTest {
 
                 // Nobody renews it.
                 assertThat(waiter.grants.poll(20, SECONDS)).isNotNull();
+            } finally {
+                client.close();
+            }
+        }
+    }
+
+    @Test
+    void aHolderHearsOfAForcedReleaseThoughWatchesAreNotSetAgainOnANewConnection() throws Exception {
+        ZKClientConfig forgetful = new ZKClientConfig();
+        forgetful.setProperty(ZKClientConfig.DISABLE_AUTO_WATCH_RESET, "true");
+        try (TcpProxy proxy = TcpProxy.to(server.address());
+                StoreBench other = StoreBench.at("zookeeper://" + server.connectString() + "/given?tick=100ms", TTL)) {
+            ZooKeeper client = new ZooKeeper("127.0.0.1:" + proxy.port(), 30_000, event -> {}, forgetful);
+            try (StoreBench bench = new StoreBench(around(client), TTL)) {
+                TestTicket held = bench.acquire("robbed");
+                bench.renew(held);
+                proxy.resetConnections();
+                assertThat(bench.renew(held)).isEqualTo(Renewed.KEPT);
+
+                assertThat(other.store.forceRelease("robbed", other.soon())).isOne();
+
+                assertThat(bench.renew(held)).isEqualTo(Renewed.GONE);
             } finally {
                 client.close();
             }

@@ -50,10 +50,15 @@ class RoundTripsTest {
     @BeforeEach
     void open() {
         proxy = TcpProxy.to(server.address(), counted);
-        bench = StoreBench.at(TestServers.uri("127.0.0.1:" + proxy.port()), TTL);
+        // A view outlives its last waiter by a tick: longer than a busy machine lets one wait for the next.
+        bench = through("5s");
         other = StoreBench.at(TestServers.uri(server.connectString()), TTL);
         bench.release(bench.acquire("warm-up"));
         counted.sinceLastAsked();
+    }
+
+    private StoreBench through(String tick) {
+        return StoreBench.at("zookeeper://127.0.0.1:" + proxy.port() + "/locks?tick=" + tick, TTL);
     }
 
     @AfterEach
@@ -66,12 +71,12 @@ class RoundTripsTest {
     @Test
     void aFreeLockTakesOneCreationOneListingAndOneDeletion() {
         bench.release(bench.acquire("counted"));
-        assertThat(counted.sinceLastAsked())
+        assertThat(sent())
                 .as("with its directory")
                 .isEqualTo(Map.of("createContainer", 1, "create2", 1, "getChildren2", 1, "delete", 1));
 
         bench.release(bench.acquire("counted"));
-        assertThat(counted.sinceLastAsked()).isEqualTo(Map.of("create2", 1, "getChildren2", 1, "delete", 1));
+        assertThat(sent()).isEqualTo(Map.of("create2", 1, "getChildren2", 1, "delete", 1));
     }
 
     @Test
@@ -82,7 +87,7 @@ class RoundTripsTest {
 
         assertThat(bench.refusal("tried")).isPresent();
 
-        assertThat(counted.sinceLastAsked()).isEqualTo(Map.of("sync", 1, "getChildren2", 1));
+        assertThat(sent()).isEqualTo(Map.of("sync", 1, "getChildren2", 1));
     }
 
     @Test
@@ -102,7 +107,7 @@ class RoundTripsTest {
             assertThat(theirs.peek().grants.poll(20, SECONDS)).isNotNull();
         }
 
-        assertThat(counted.sinceLastAsked()).isEqualTo(Map.of("create2", turns, "delete", turns));
+        assertThat(sent()).isEqualTo(Map.of("create2", turns, "delete", turns));
     }
 
     @Test
@@ -121,11 +126,13 @@ class RoundTripsTest {
             ours = bench.queue("returning");
         }
 
-        assertThat(counted.sinceLastAsked()).isEqualTo(Map.of("create2", 10, "delete", 10));
+        assertThat(sent()).isEqualTo(Map.of("create2", 10, "delete", 10));
     }
 
     @Test
     void aViewNobodyNeedsAnyMoreIsGivenUpAtTheServersToo() throws Exception {
+        bench.close();
+        bench = through("100ms");
         TestTicket theirs = other.acquire("over");
         TestTicket ours = bench.queue("over");
         settle(ours);
@@ -136,7 +143,7 @@ class RoundTripsTest {
         await().until(() -> counted.sinceLastAsked().containsKey("removeWatches"));
         bench.release(bench.acquire("over"));
 
-        assertThat(counted.sinceLastAsked()).isEqualTo(Map.of("create2", 1, "getChildren2", 1, "delete", 1));
+        assertThat(sent()).isEqualTo(Map.of("create2", 1, "getChildren2", 1, "delete", 1));
     }
 
     @Test
@@ -173,6 +180,13 @@ class RoundTripsTest {
         assertThat(behind.grants).isEmpty();
         bench.release(waiter);
         assertThat(behind.grants.poll(20, SECONDS)).isNotNull();
+    }
+
+    /** Without the look at a node that is held for half a second, which happens on a busy machine. */
+    private Map<String, Integer> sent() {
+        Map<String, Integer> all = counted.sinceLastAsked();
+        all.remove("getData");
+        return all;
     }
 
     /** Its answer comes after those to whatever was sent before. */

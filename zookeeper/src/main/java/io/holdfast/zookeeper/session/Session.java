@@ -18,6 +18,7 @@ import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Watcher.Event.KeeperState;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.ZooKeeper.States;
+import org.apache.zookeeper.client.ZKClientConfig;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -150,6 +151,12 @@ public final class Session {
                 Level.WARNING,
                 () -> ensemble.name() + " refuses recursive watches (" + why + "): waiting for locks will cost it"
                         + " more. They need ZooKeeper 3.6 or later without WatchManagerOptimized");
+    }
+
+    /** Whether watches of single nodes outlive a connection. Its user may not want that. */
+    public boolean setsWatchesAgain() {
+        return client().filter(known -> !known.getClientConfig().getBoolean(ZKClientConfig.DISABLE_AUTO_WATCH_RESET))
+                .isPresent();
     }
 
     /** Only of a client of ours are all watches ours. */

@@ -11,6 +11,7 @@ import io.holdfast.zookeeper.session.SessionOverException;
 import io.holdfast.zookeeper.session.WatchHub;
 import io.holdfast.zookeeper.ticket.EphemeralNode.Joined;
 import io.holdfast.zookeeper.tree.LockTree;
+import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.zookeeper.KeeperException;
@@ -62,9 +63,9 @@ final class TicketNode {
      * - A session that was given up while no server was reachable may live on there, with the node of a ticket that has
      *   joined again in another session. Both carry the uuid: our node is told by its whole name, and whose session a node
      *   found by uuid belongs to is looked up. The other one is a stranger that will leave with its session.
-     * - Somebody deletes our node: an administrator, or a person with a shell. A held or waiting ticket sets a watch on its
-     *   own node with its first renewal, or after a third of the ttl if it is not renewed (so one that is held only briefly
-     *   pays nothing for it).
+     * - Somebody deletes our node: an administrator, or a person with a shell. A ticket sets a watch on its own node with its
+     *   first renewal or a third of the ttl after it was queued, and when it has been held for half a second, so that one
+     *   that is held only briefly pays nothing for it.
      * - Numbers start again from zero when a container is removed and made anew, so they order a queue and nothing else: the
      *   token is the czxid, the transaction that made the node, which only grows, for this lock and all others (P2).
      * - Numbers are used up: a directory that is never empty when the servers look has had 2^31 tickets after a month of a
@@ -73,6 +74,9 @@ final class TicketNode {
      * - A ticket whose deadline passes, say because it is not renewed, while the session shared by many lives on: the servers
      *   would keep its node for ever. The session's user ends the ticket and deletes the node.
      */
+
+    /** With the time between two rounds: its holder hears of a forced release within a second. */
+    private static final long BRIEFLY_NANOS = Duration.ofMillis(500).toNanos();
 
     private final SessionTickets tickets;
     private final Session session;
@@ -194,9 +198,15 @@ final class TicketNode {
         // Not sooner: a ticket ended by its owner is about to be released or withdrawn, and that wants a true answer.
         if (nowNanos - ticket.endNanos() > 0 && ticket.endIfExpired()) {
             tickets.abandonAndRemove(this);
-        } else if (nowNanos - ticket.baseNanos() > session.ttl().toNanos() / 3 && session.isReachable()) {
+        } else if (nowNanos - ticket.baseNanos() > unwatchedNanos() && session.isReachable()) {
             watchOwnNode();
         }
+    }
+
+    /** A view tells those who wait. */
+    private long unwatchedNanos() {
+        long third = session.ttl().toNanos() / 3;
+        return ticket.state() == Ticket.State.HELD ? Math.min(BRIEFLY_NANOS, third) : third;
     }
 
     /** Asks, once, to be told when somebody else deletes our node, and finds out whether somebody has. */
@@ -215,6 +225,11 @@ final class TicketNode {
                 }
             }
         });
+    }
+
+    /** The next renewal sets it again. */
+    void watchLost() {
+        ownNodeWatched.set(false);
     }
 
     private void ownNodeChanged(String path, EventType change) {
