@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.holdfast.Demand;
 import io.holdfast.LockException;
+import io.holdfast.proxy.TcpProxy;
 import io.holdfast.servers.ZooKeeperServer;
 import io.holdfast.spi.LockStore.Mode;
 import io.holdfast.spi.Ticket;
@@ -12,6 +13,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicBoolean;
@@ -29,8 +31,31 @@ class CrowdTest {
     /** The work of a turn is done by a few threads, however many wait. */
     private final ExecutorService threads = Executors.newFixedThreadPool(8);
 
-    /** Beside the tests of other modules, which slow one round or the other: the best of a few is told from work that grows. */
     @Test
+    void P9_aTurnOfAThousandTakesOneCreationAndOneDeletionAndNoListing() throws Exception {
+        CountedRequests counted = new CountedRequests();
+        try (ZooKeeperServer server = TestServers.single();
+                TcpProxy proxy = TcpProxy.to(server.address(), counted);
+                Crowd crowd = new Crowd("127.0.0.1:" + proxy.port(), "crowd", 1_000)) {
+            await().atMost(Duration.ofSeconds(60)).until(() -> crowd.joined.get() >= 1_000 && crowd.turns.get() > 200);
+            counted.sinceLastAsked();
+            int before = crowd.turns.get();
+            await().atMost(Duration.ofSeconds(60)).until(() -> crowd.turns.get() > before + 1_000);
+            Map<String, Integer> sent = counted.sinceLastAsked();
+            int turns = crowd.turns.get() - before;
+
+            assertThat(sent).doesNotContainKeys("getChildren2", "addWatch", "removeWatches");
+            // A turn or two may be under way; this counts the beginnings of turns.
+            assertThat(sent.get("create2")).isBetween(turns - 100, turns + 100);
+            assertThat(sent.get("delete")).isBetween(turns - 100, turns + 100);
+        } finally {
+            threads.shutdownNow();
+        }
+    }
+
+    /** The best of a few is told from work that grows with the crowd. */
+    @Test
+    @Tag("alone")
     void P9_aThousandAreServedAboutAsFastAsTen() throws Exception {
         assertThat(Collections.max(ratios(1_000, Duration.ofMillis(1_500)))).isGreaterThanOrEqualTo(0.5);
     }
@@ -50,8 +75,8 @@ class CrowdTest {
     /** Of turns in equal times, in turns, so that other work of the machine slows both. */
     private List<Double> ratios(int many, Duration round) throws Exception {
         try (ZooKeeperServer server = TestServers.single();
-                Crowd few = new Crowd(server, "few", 10);
-                Crowd crowd = new Crowd(server, "crowd", many)) {
+                Crowd few = new Crowd(server.connectString(), "few", 10);
+                Crowd crowd = new Crowd(server.connectString(), "crowd", many)) {
             await().atMost(Duration.ofSeconds(60)).until(() -> few.turns.get() > 200 && crowd.turns.get() > 200);
             List<Double> ratios = new ArrayList<>();
             for (int i = 0; i < 3; i++) {
@@ -69,14 +94,15 @@ class CrowdTest {
 
         private final String lock;
         private final List<StoreBench> benches = new ArrayList<>();
+        private final AtomicInteger joined = new AtomicInteger();
         private final AtomicInteger turns = new AtomicInteger();
         private final AtomicBoolean paused = new AtomicBoolean();
         private final AtomicReference<Runnable> next = new AtomicReference<>();
 
-        Crowd(ZooKeeperServer server, String lock, int tickets) throws Exception {
+        Crowd(String connectString, String lock, int tickets) throws Exception {
             this.lock = lock;
             for (int i = 0; i < 4; i++) {
-                benches.add(StoreBench.at(TestServers.uri(server.connectString()), TTL));
+                benches.add(StoreBench.at(TestServers.uri(connectString), TTL));
             }
             for (int i = 0; i < tickets; i++) {
                 StoreBench bench = benches.get(i % 4);
@@ -94,6 +120,7 @@ class CrowdTest {
             }));
             try {
                 bench.store.request(own.get(), Mode.QUEUE, bench.soon());
+                joined.incrementAndGet();
             } catch (LockException closed) {
                 // The test is over.
             }

@@ -34,7 +34,7 @@ import org.junit.jupiter.api.Test;
 @DisplayName("In one queue with Curator")
 class CuratorInQueueTest {
 
-    private static final LockOptions OPTIONS = LockOptions.defaults().withTtl(Duration.ofSeconds(10));
+    private static final LockOptions OPTIONS = LockOptions.defaults().withTtl(Duration.ofSeconds(30));
 
     private static ZooKeeperServer server;
 
@@ -54,7 +54,7 @@ class CuratorInQueueTest {
 
     @BeforeEach
     void connect() {
-        curator = CuratorFrameworkFactory.newClient(server.connectString(), 10_000, 10_000, new RetryForever(100));
+        curator = CuratorFrameworkFactory.newClient(server.connectString(), 30_000, 30_000, new RetryForever(100));
         curator.start();
         holdfast = Holdfast.builder()
                 .store(TestServers.uri(server.connectString()))

@@ -34,7 +34,7 @@ import org.junit.jupiter.api.Test;
 class EnsembleTest {
 
     /** Outlasts an election on a busy machine. */
-    private static final Duration TTL = Duration.ofSeconds(30);
+    private static final Duration TTL = Duration.ofSeconds(60);
 
     private static ZooKeeperEnsemble ensemble;
 

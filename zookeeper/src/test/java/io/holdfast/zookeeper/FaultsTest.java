@@ -113,8 +113,7 @@ class FaultsTest {
 
         TestTicket grant = acquired.get(20, SECONDS);
 
-        await().until(() -> System.nanoTime() - grant.ticket.baseNanos() > TTL.toNanos() * 3 / 4);
-        assertThat(System.nanoTime() - asked).isGreaterThan(TTL.toNanos());
+        await().until(() -> System.nanoTime() - asked > TTL.toNanos());
         assertThat(grant.losses).isEmpty();
         assertThat(bench.renew(grant)).isEqualTo(Renewed.KEPT);
     }
@@ -146,7 +145,10 @@ class FaultsTest {
 
     @Test
     void P7_anUnansweredRequestCanBeWithdrawn() throws Exception {
-        TestTicket ticket = bench.ticket("undone");
+        // The next sweep is far away.
+        Duration longTtl = Duration.ofSeconds(60);
+        bench.release(bench.acquire(bench.ticket("undone", Demand.exclusive(), longTtl)));
+        TestTicket ticket = bench.ticket("undone", Demand.exclusive(), longTtl);
         proxy.dropReplies();
         assertThatThrownBy(() -> bench.refusal(ticket, bench.within(Duration.ofMillis(500))))
                 .isInstanceOf(UnknownOutcomeException.class);
@@ -245,7 +247,7 @@ class FaultsTest {
 
     @Test
     void P5_whoIsCutOffForATtlIsToldBeforeTheConnectionIsBack() throws Exception {
-        Duration shortTtl = Duration.ofSeconds(1);
+        Duration shortTtl = Duration.ofSeconds(3);
         TestTicket holder = bench.acquire(bench.ticket("cut-off", Demand.exclusive(), shortTtl));
         TestTicket waiter = bench.queue(bench.ticket("cut-off", Demand.exclusive(), shortTtl));
         assertThat(bench.renew(holder)).isEqualTo(Renewed.KEPT);

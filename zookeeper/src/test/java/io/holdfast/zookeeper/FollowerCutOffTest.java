@@ -21,6 +21,7 @@ import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
@@ -31,8 +32,11 @@ import org.junit.jupiter.api.Test;
 @DisplayName("A follower cut off from its leader")
 class FollowerCutOffTest {
 
-    /** Shorter than the follower takes to notice: it gives its leader up after forty ticks, four seconds. */
-    private static final Duration TTL = Duration.ofSeconds(2);
+    /** A quarter of it is what pings within the ensemble may be late: more than a busy machine takes. */
+    private static final Duration TICK = Duration.ofSeconds(1);
+
+    /** Shorter than the follower takes to notice: it gives its leader up after twelve ticks. */
+    private static final Duration TTL = Duration.ofSeconds(5);
 
     private static ZooKeeperEnsemble ensemble;
     private static ZooKeeperServer leader;
@@ -42,7 +46,7 @@ class FollowerCutOffTest {
     @BeforeAll
     static void start() throws IOException {
         ensemble = ZooKeeperEnsemble.builder()
-                .each(node -> TestServers.options(node).args("syncLimit=40"))
+                .each(node -> TestServers.options(node).tick(TICK).args("syncLimit=12"))
                 .start();
         leader = ensemble.leader();
         follower = ensemble.followers().get(0);
@@ -83,7 +87,8 @@ class FollowerCutOffTest {
             CountDownLatch told = new CountDownLatch(1);
             held.onLost(loss -> told.countDown());
             // Renewed at least once, so that its base is that of a write between probes.
-            await().pollDelay(TTL).until(held::isValid);
+            AtomicReference<Duration> left = new AtomicReference<>(held.remaining());
+            await().until(() -> held.remaining().compareTo(left.getAndSet(held.remaining())) > 0);
 
             link.cut();
             try (Lease next = other.lock("split").acquire()) {
@@ -100,8 +105,8 @@ class FollowerCutOffTest {
     void P1_aMoveToAServerThatLagsBehindGrantsNothingEarlyAndLosesNothing() throws Exception {
         Duration ttl = Duration.ofSeconds(30);
         try (TcpProxy way = TcpProxy.to(leader.address());
-                StoreBench moving = StoreBench.at(TestServers.uri("127.0.0.1:" + way.port()), ttl);
-                StoreBench resting = StoreBench.at(TestServers.uri(leader.connectString()), ttl)) {
+                StoreBench moving = StoreBench.at(uri("127.0.0.1:" + way.port()), ttl);
+                StoreBench resting = StoreBench.at(uri(leader.connectString()), ttl)) {
             TestTicket before = resting.acquire("lagging");
             TestTicket first = moving.queue("lagging");
             TestTicket second = moving.queue("lagging");
@@ -131,9 +136,13 @@ class FollowerCutOffTest {
         }
     }
 
+    private static String uri(String connectString) {
+        return "zookeeper://" + connectString + "/locks?tick=" + TICK.toMillis() + "ms";
+    }
+
     private static Holdfast client(ZooKeeperServer server) {
         return Holdfast.builder()
-                .store(TestServers.uri(server.connectString()))
+                .store(uri(server.connectString()))
                 .defaults(LockOptions.defaults().withTtl(TTL))
                 .connect();
     }

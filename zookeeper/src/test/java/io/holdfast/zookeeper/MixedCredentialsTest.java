@@ -108,12 +108,13 @@ class MixedCredentialsTest {
             assertThat(counted.count("create2")).isEqualTo(1);
             assertThat(counted.count("delete")).isZero();
 
-            long released = System.nanoTime();
+            counted.sinceLastAsked();
             held.release();
             try (Lease next = waiting.get(30, SECONDS)) {
-                assertThat(Duration.ofNanos(System.nanoTime() - released))
-                        .isLessThan(ttl.dividedBy(3).plusMillis(500));
-                assertThat(next.isValid()).isTrue();
+                // One heartbeat may have been under way, the next one finds out, and the grant is followed by a
+                // renewal.
+                assertThat(counted.count("setData")).isLessThanOrEqualTo(3);
+                assertThat(next.name()).isEqualTo("migrated");
             }
         }
     }

@@ -25,7 +25,7 @@ import org.junit.jupiter.api.io.TempDir;
 
 class SecurityTest {
 
-    private static final Duration TTL = Duration.ofSeconds(4);
+    private static final Duration TTL = Duration.ofSeconds(30);
 
     @Test
     void onlyWhoHasTheCredentialsMayTakePart() throws Exception {
