@@ -20,7 +20,10 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Future;
 import org.apache.zookeeper.KeeperException;
+import org.apache.zookeeper.ZooDefs.Ids;
+import org.apache.zookeeper.ZooDefs.Perms;
 import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.data.Stat;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -141,6 +144,16 @@ class FaultsTest {
 
         await().atMost(Duration.ofSeconds(30)).until(() -> children("orphan").isEmpty());
         assertThat(bench.refusal("orphan")).isEmpty();
+    }
+
+    @Test
+    void P7_aSessionWhoseLeftoversCannotBeRemovedIsGivenUpAndTheyGoWithIt() throws Exception {
+        Duration shortTtl = Duration.ofSeconds(2);
+        TestTicket held = bench.acquire(bench.ticket("stuck", Demand.exclusive(), shortTtl));
+        admin.setACL("/locks/stuck", List.of(new ACL(Perms.ALL & ~Perms.DELETE, Ids.ANYONE_ID_UNSAFE)), -1);
+        assertThatThrownBy(() -> bench.release(held)).hasMessageContaining("denies");
+
+        await().atMost(Duration.ofSeconds(30)).until(() -> children("stuck").isEmpty());
     }
 
     @Test

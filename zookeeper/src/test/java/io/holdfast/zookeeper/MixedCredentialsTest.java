@@ -14,6 +14,8 @@ import io.holdfast.zookeeper.StoreBench.Renewed;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import org.apache.zookeeper.CreateMode;
+import org.apache.zookeeper.ZooDefs.Ids;
 import org.apache.zookeeper.ZooKeeper;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
@@ -161,6 +163,29 @@ class MixedCredentialsTest {
         await().until(() -> {
             open.renew(waiter);
             return !waiter.grants.isEmpty();
+        });
+    }
+
+    @Test
+    void aHiddenNodeFarAheadIsAskedForByHeartbeats() throws Exception {
+        makeDirectory("far-hidden");
+        TestTicket hidden = secret.acquire("far-hidden");
+        for (int i = 0; i < 63; i++) {
+            admin.create(
+                    "/locks/far-hidden/_c_foreign-lock-",
+                    new byte[0],
+                    Ids.OPEN_ACL_UNSAFE,
+                    CreateMode.EPHEMERAL_SEQUENTIAL);
+        }
+        TestTicket waiter = open.queue("far-hidden");
+        open.renew(waiter);
+        assertThat(counted.sinceLastAsked()).doesNotContainKey("addWatch");
+
+        secret.release(hidden);
+
+        await().until(() -> {
+            open.renew(waiter);
+            return counted.count("addWatch") == 1;
         });
     }
 

@@ -16,7 +16,9 @@ import java.util.ArrayList;
 import java.util.List;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.ZooDefs.Ids;
+import org.apache.zookeeper.ZooDefs.Perms;
 import org.apache.zookeeper.ZooKeeper;
+import org.apache.zookeeper.data.ACL;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -193,6 +195,43 @@ class QueueViewTest {
             admin.delete(node, -1);
         }
         assertThat(last.grants.poll(20, SECONDS)).isNotNull();
+    }
+
+    @Test
+    void P6_inACrowdAClientThatNoLongerWaitsHearsNothingMore() throws Exception {
+        bench.release(bench.acquire("crowded"));
+        String first = foreign("crowded");
+        TestTicket waiter = bench.queue("crowded");
+        for (int i = 0; i < 70; i++) {
+            foreign("crowded");
+        }
+        bench.renew(waiter);
+        admin.delete(first, -1);
+        assertThat(waiter.grants.poll(20, SECONDS)).isNotNull();
+
+        // Its answer comes after those to whatever was sent before: at once, not when the view has been idle for a tick.
+        bench.store.ping(bench.soon());
+
+        assertThat(counted.count("removeWatches")).isOne();
+    }
+
+    @Test
+    void aQueueThatMayNotBeListedForAWhileIsListedByTheNextHeartbeat() throws Exception {
+        bench.release(bench.acquire("sealed"));
+        String holder = foreign("sealed");
+        TestTicket waiter = bench.queue("sealed");
+        bench.renew(waiter);
+        admin.setACL("/locks/sealed", List.of(new ACL(Perms.ALL & ~Perms.READ, Ids.ANYONE_ID_UNSAFE)), -1);
+        proxy.resetConnections();
+        assertThat(waiter.failures.poll(20, SECONDS)).isNotNull();
+        await().until(() -> waiter.failures.stream().anyMatch(why -> why.getMessage().contains("denies")));
+        admin.setACL("/locks/sealed", Ids.OPEN_ACL_UNSAFE, -1);
+        admin.delete(holder, -1);
+
+        await().until(() -> {
+            bench.renew(waiter);
+            return !waiter.grants.isEmpty();
+        });
     }
 
     @Test

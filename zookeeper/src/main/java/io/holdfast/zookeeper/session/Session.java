@@ -11,15 +11,10 @@ import java.io.IOException;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Watcher.Event.KeeperState;
 import org.apache.zookeeper.ZooKeeper;
-import org.apache.zookeeper.ZooKeeper.States;
-import org.apache.zookeeper.client.ZKClientConfig;
-import org.jspecify.annotations.Nullable;
 
 /**
  * One session at the servers, connected or not; see {@link SessionState}.
@@ -30,8 +25,6 @@ import org.jspecify.annotations.Nullable;
 public final class Session {
 
     private static final Logger LOG = System.getLogger(Session.class.getName());
-
-    private static final long CLOSE_POLL_NANOS = Duration.ofMillis(1).toNanos();
 
     /** What it is opened for. */
     public enum Purpose {
@@ -65,14 +58,12 @@ public final class Session {
     private final Duration ttl;
     private final Purpose purpose;
     private final User user;
-    private final ConnectAttempts attempts;
+    private final SessionClient client;
     private final SessionBase base;
     private final SessionState state = new SessionState();
     private final WatchHub hub = new WatchHub(this::heard);
     private final EarliestAlarm nextRound;
-    private final AtomicBoolean authenticated = new AtomicBoolean();
 
-    private volatile @Nullable AsyncZooKeeper requests;
     private volatile boolean listening;
     private volatile boolean watchesBelow = true;
 
@@ -82,18 +73,15 @@ public final class Session {
         this.ttl = ttl;
         this.purpose = purpose;
         this.user = user;
-        this.attempts = new ConnectAttempts(context.time());
+        this.client = new SessionClient(ensemble, context);
         this.base = new SessionBase(ensemble.tick());
         this.nextRound = new EarliestAlarm(context.timer(), this::round);
     }
 
     /** Begins to connect, on a thread of its own: loading classes and the like must not cost a caller its deadline. */
     public void start() {
-        // ZooKeeper's client names its threads after the one that makes it.
-        Thread starter = new Thread(this::connect, "holdfast-" + context.clientName() + "-zookeeper");
-        starter.setDaemon(true);
         try {
-            starter.start();
+            client.elsewhere("", this::connect);
         } catch (RuntimeException | Error e) {
             endUnopened(e);
         }
@@ -127,11 +115,7 @@ public final class Session {
 
     /** To be called only once the session has been connected. */
     public AsyncZooKeeper requests() {
-        AsyncZooKeeper known = requests;
-        if (known == null) {
-            throw new IllegalStateException("not connected yet");
-        }
-        return known;
+        return client.requests();
     }
 
     /** The servers' number of this session. To be asked only once it has been connected. */
@@ -153,19 +137,13 @@ public final class Session {
                         + " more. They need ZooKeeper 3.6 or later without WatchManagerOptimized");
     }
 
-    /** Whether watches of single nodes outlive a connection. Its user may not want that. */
+    /** Whether watches of single nodes outlive a connection. */
     public boolean setsWatchesAgain() {
-        return client().filter(known -> !known.getClientConfig().getBoolean(ZKClientConfig.DISABLE_AUTO_WATCH_RESET))
-                .isPresent();
+        return client.setsWatchesAgain();
     }
 
-    /** Only of a client of ours are all watches ours. */
     public void unwatchBelow(String path) {
-        if (ensemble.connector().isOwn()) {
-            requests().unwatchAll(path);
-        } else {
-            requests().unwatch(path, hub);
-        }
+        client.unwatchBelow(path, hub);
     }
 
     /** Once this is answered, a quorum had the session alive after it was sent. */
@@ -175,12 +153,7 @@ public final class Session {
 
     /** Whether it is worth sending something now. */
     public boolean isReachable() {
-        return client().filter(known -> known.getState().isConnected()).isPresent();
-    }
-
-    /** Empty before there is one. */
-    private Optional<ZooKeeper> client() {
-        return Optional.ofNullable(requests).map(AsyncZooKeeper::client);
+        return client.isReachable();
     }
 
     public boolean isEnded() {
@@ -189,7 +162,7 @@ public final class Session {
 
     /** Whether it goes on at the servers though it has ended for us: its client is not ours to close. */
     public boolean goesOnWithoutUs() {
-        return isEnded() && !ensemble.connector().isOwn();
+        return isEnded() && !client.isOwn();
     }
 
     public void requireAlive() throws SessionOverException {
@@ -204,8 +177,7 @@ public final class Session {
     }
 
     private String whyNotConnected() {
-        if (client().filter(known -> known.getState() == States.CONNECTEDREADONLY)
-                .isPresent()) {
+        if (client.isReadOnly()) {
             return "the server reached at " + ensemble.name() + " is read-only, it has lost its quorum";
         }
         return state.now() == State.SUSPENDED
@@ -223,7 +195,7 @@ public final class Session {
 
     /** From now on nothing that lives by it counts any more, whatever the servers think. */
     public void end(Ending ending, String detail) {
-        boolean another = ensemble.connector().isOwn() || ending != Ending.EXPIRED;
+        boolean another = client.isOwn() || ending != Ending.EXPIRED;
         if (!state.end(another ? ending : Ending.FOR_GOOD, detail)) {
             return;
         }
@@ -231,35 +203,26 @@ public final class Session {
             LOG.log(Level.WARNING, () -> "ZooKeeper session of " + ensemble.name() + " ended: " + detail);
         }
         user.ended(detail);
-        closeClient();
+        client.close();
     }
 
-    /**
-     * Waits until the servers have heard of the end, or cannot be reached, but not for long. Not for the client's threads:
-     * they sleep for a tenth of a second before they end.
-     */
+    /** Waits until the servers have heard of the end, or cannot be reached, but not for long. */
     public void awaitClosed(Deadline deadline) {
-        while (ensemble.connector().isOwn()
-                && client().filter(closing -> closing.getState().isAlive()).isPresent()
-                && !deadline.hasPassed()
-                && !Thread.currentThread().isInterrupted()) {
-            context.time().parkUntil(this, context.time().nanoTime() + CLOSE_POLL_NANOS);
-        }
+        client.awaitClosed(deadline);
     }
 
     private void connect() {
         try {
-            ZooKeeper opened = ensemble.connector().connect(ttl, hub, attempts);
-            requests = new AsyncZooKeeper(opened, base, context.time());
+            ZooKeeper opened = client.open(ttl, hub, base);
             if (isEnded()) {
-                closeClient();
+                client.close();
                 return;
             }
             if (!opened.getState().isAlive()) {
                 end(Ending.FOR_GOOD, "the ZooKeeper client is closed, or its session has ended");
                 return;
             }
-            if (ensemble.connector().isOwn() && opened.getState().isConnected()) {
+            if (client.isOwn() && opened.getState().isConnected()) {
                 // Connected before the line above: the event found no client and was passed over.
                 heard(KeeperState.SyncConnected);
             }
@@ -292,22 +255,19 @@ public final class Session {
     }
 
     private void connected() {
-        ZooKeeper connectedClient = client().orElse(null);
-        if (connectedClient == null) {
-            return;
-        }
-        attempts.connectedNanos().ifPresent(base::connected);
-        if (authenticated.compareAndSet(false, true)) {
-            ensemble.connector().authenticate(connectedClient);
-        }
-        int given = connectedClient.getSessionTimeout();
+        client.made().ifPresent(this::connected);
+    }
+
+    private void connected(ZooKeeper opened) {
+        client.connected(opened, base);
+        int given = opened.getSessionTimeout();
         if (purpose == Purpose.LEASES && given != ttl.toMillis()) {
             end(
                     Ending.OTHER_TIMEOUT,
                     "its ttl is the ZooKeeper session timeout, and for " + ttl.toMillis() + " ms asked "
                             + ensemble.name() + " gives " + given + " ms. Use a ttl of "
                             + given + " ms, or change minSessionTimeout and maxSessionTimeout at the servers");
-        } else if ((ensemble.connector().isOwn() || base.isKnown()) && state.connect()) {
+        } else if ((client.isOwn() || base.isKnown()) && state.connect()) {
             user.connected();
         }
     }
@@ -324,10 +284,9 @@ public final class Session {
         }
         long now = context.time().nanoTime();
         try {
-            boolean own = ensemble.connector().isOwn();
-            if (isReachable() && (state.now() == State.CONNECTED || !own)) {
+            if (isReachable() && (state.now() == State.CONNECTED || !client.isOwn())) {
                 probe(now);
-            } else if (own && isOverdue(now)) {
+            } else if (client.isOwn() && isOverdue(now)) {
                 // It has expired by all likelihood, but if no server lets this client in (say, because they have lost
                 // their data and wait for one that is not ahead of them), nobody will ever say so.
                 end(Ending.EXPIRED, "no server was reachable for as long as its timeout");
@@ -353,7 +312,7 @@ public final class Session {
     private void probe(long now) {
         // State events reach every watcher, and this watch never fires for anything else. A client of ours has the hub
         // anyway.
-        boolean heard = listening || ensemble.connector().isOwn();
+        boolean heard = listening || client.isOwn();
         requests().exists(ensemble.emptyPath(), heard ? null : hub).whenComplete((nothing, failure) -> {
             if (failure == null || Answers.code(failure) == Code.NONODE) {
                 listening |= !heard;
@@ -367,37 +326,13 @@ public final class Session {
                 noteFailure(failure);
             }
         });
-        if (!base.isKnown() && !ensemble.connector().isOwn()) {
+        if (!base.isKnown() && !client.isOwn()) {
             // A client that was connected before we knew it: nothing counts until a write has proven some probe.
             prove().whenComplete((nothing, failure) -> {
                 if (failure == null && base.isKnown()) {
                     connected();
                 }
             });
-        }
-    }
-
-    /** Closing waits for a server to answer, so on a thread of its own. The nodes of the session go with it. */
-    private void closeClient() {
-        ZooKeeper closing = client().orElse(null);
-        if (closing == null || !ensemble.connector().isOwn()) {
-            return;
-        }
-        Thread thread = new Thread(
-                () -> {
-                    try {
-                        closing.close();
-                    } catch (InterruptedException e) {
-                        LOG.log(Level.DEBUG, "Interrupted while closing a session", e);
-                    }
-                },
-                "holdfast-" + context.clientName() + "-zookeeper-close");
-        thread.setDaemon(true);
-        try {
-            thread.start();
-        } catch (RuntimeException | Error e) {
-            LOG.log(Level.WARNING, () -> "Cannot close a session of " + ensemble.name() + "; trying again", e);
-            context.timer().at(context.time().nanoTime() + pauseNanos(), this::closeClient);
         }
     }
 }

@@ -1,12 +1,10 @@
 package io.holdfast.zookeeper.session;
 
-import java.util.ArrayList;
-import java.util.List;
-import java.util.Optional;
-import java.util.Set;
+import java.util.Objects;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 import org.apache.zookeeper.WatchedEvent;
 import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.Watcher.Event.EventType;
@@ -28,7 +26,7 @@ public final class WatchHub implements Watcher {
         void changed(String path, EventType change);
     }
 
-    private final ConcurrentMap<String, Set<Listener>> waiting = new ConcurrentHashMap<>();
+    private final ConcurrentMap<String, Listener> waiting = new ConcurrentHashMap<>();
     private final ConcurrentMap<String, Listener> following = new ConcurrentHashMap<>();
     private final Consumer<KeeperState> states;
 
@@ -37,20 +35,13 @@ public final class WatchHub implements Watcher {
         this.states = states;
     }
 
-    /** Hears of one change of that node. */
+    /** Hears of one change of that node, alone. */
     public void register(String path, Listener listener) {
-        waiting.compute(path, (key, listeners) -> {
-            Set<Listener> more = listeners == null ? ConcurrentHashMap.newKeySet() : listeners;
-            more.add(listener);
-            return more;
-        });
+        waiting.put(path, listener);
     }
 
     public void unregister(String path, Listener listener) {
-        waiting.computeIfPresent(path, (key, listeners) -> {
-            listeners.remove(listener);
-            return listeners.isEmpty() ? null : listeners;
-        });
+        waiting.remove(path, listener);
     }
 
     /** Hears of all changes of that directory and what is in it. */
@@ -72,11 +63,11 @@ public final class WatchHub implements Watcher {
             return;
         }
         String path = event.getPath();
-        List<Listener> listeners = new ArrayList<>();
-        Optional.ofNullable(waiting.remove(path)).ifPresent(listeners::addAll);
-        Optional.ofNullable(following.get(path)).ifPresent(listeners::add);
-        Optional.ofNullable(following.get(path.substring(0, path.lastIndexOf('/'))))
-                .ifPresent(listeners::add);
-        EachAlone.forEach(listeners, listener -> listener.changed(path, event.getType()));
+        Listener node = waiting.remove(path);
+        Listener directory = following.get(path);
+        Listener parent = following.get(path.substring(0, path.lastIndexOf('/')));
+        EachAlone.forEach(
+                Stream.of(node, directory, parent).filter(Objects::nonNull).toList(),
+                listener -> listener.changed(path, event.getType()));
     }
 }

@@ -261,7 +261,6 @@ final class QueueView implements WatchHub.Listener {
 
     private void watchFarAhead() {
         int look = looks;
-        session.hub().register(farAhead, this);
         session.requests().data(farAhead, session.hub()).whenComplete((data, failure) -> notFarAhead(look, failure));
     }
 
@@ -277,7 +276,6 @@ final class QueueView implements WatchHub.Listener {
         knowledge = next;
         looks++;
         checking = false;
-        session.hub().unregister(farAhead, this);
     }
 
     private void unwatch() {

@@ -38,9 +38,9 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
-/** Either the request goes on in another session or the ticket is told, whichever step the end falls between. */
-@DisplayName("A session that ends between two steps of a join")
-class SessionEndsTest {
+/** Either the request goes on, in another session if need be, or the ticket is told. */
+@DisplayName("Between two steps of a join")
+class JoinStepsTest {
 
     private static final Duration TTL = Duration.ofSeconds(10);
     private static final Duration TICK = Duration.ofMillis(100);
@@ -79,7 +79,7 @@ class SessionEndsTest {
     }
 
     @Test
-    void beforeTheTicketWasToldAnythingLetsTheRequestGoOn() throws Exception {
+    void aSessionThatEndsBeforeTheTicketWasToldAnythingLetsTheRequestGoOn() throws Exception {
         TicketNode node = joined("unborn", new Told());
 
         tickets.session().end(Ending.EXPIRED, "as far as this test goes");
@@ -92,7 +92,7 @@ class SessionEndsTest {
     }
 
     @Test
-    void afterTheTicketWasToldItWaitsIsALossAndNeverAGrant() throws Exception {
+    void aSessionThatEndsAfterTheTicketWasToldItWaitsIsALossAndNeverAGrant() throws Exception {
         holdElsewhere("waiting");
         TicketNode node = joined("waiting", new Told() {
             @Override
@@ -111,13 +111,32 @@ class SessionEndsTest {
     }
 
     @Test
-    void afterTheTicketWasGrantedIsALoss() throws Exception {
+    void aSessionThatEndsAfterTheTicketWasGrantedIsALoss() throws Exception {
         TicketNode node = joined("held", new Told());
         node.startReporting();
 
         tickets.session().end(Ending.EXPIRED, "as far as this test goes");
 
         assertThat(told).containsExactly("granted", LossReason.GONE.name());
+    }
+
+    @Test
+    void aNodeThatIsGoneWhenItIsListedIsMadeAnew() throws Exception {
+        TicketNode node = joined("snatched", new Told());
+        String made = node.name();
+        tickets.session().requests().delete("/locks/snatched/" + made).join();
+
+        // As after a creation whose answer came, but not that to the listing behind it.
+        node.join(soon());
+
+        assertThat(node.isAdmitted()).isTrue();
+        assertThat(node.name()).isNotEqualTo(made);
+        List<String> there = tickets.session()
+                .requests()
+                .children("/locks/snatched", null)
+                .join()
+                .names();
+        assertThat(there).containsExactly(node.name());
     }
 
     private void holdElsewhere(String lock) throws Exception {
