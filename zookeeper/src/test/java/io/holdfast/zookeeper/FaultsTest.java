@@ -17,6 +17,7 @@ import io.holdfast.spi.Ticket.Ending;
 import io.holdfast.spi.Withdrawal;
 import io.holdfast.zookeeper.StoreBench.Renewed;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.Future;
 import org.apache.zookeeper.KeeperException;
@@ -150,7 +151,7 @@ class FaultsTest {
     void P7_aSessionWhoseLeftoversCannotBeRemovedIsGivenUpAndTheyGoWithIt() throws Exception {
         Duration shortTtl = Duration.ofSeconds(2);
         TestTicket held = bench.acquire(bench.ticket("stuck", Demand.exclusive(), shortTtl));
-        admin.setACL("/locks/stuck", List.of(new ACL(Perms.ALL & ~Perms.DELETE, Ids.ANYONE_ID_UNSAFE)), -1);
+        admin.setACL("/locks/stuck", Arrays.asList(new ACL(Perms.ALL & ~Perms.DELETE, Ids.ANYONE_ID_UNSAFE)), -1);
         assertThatThrownBy(() -> bench.release(held)).hasMessageContaining("denies");
 
         await().atMost(Duration.ofSeconds(30)).until(() -> children("stuck").isEmpty());

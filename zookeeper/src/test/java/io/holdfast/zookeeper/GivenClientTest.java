@@ -209,13 +209,19 @@ class GivenClientTest {
                 TestTicket holder = holding.acquire("forgotten-watch");
                 TestTicket waiter = bench.queue("forgotten-watch");
                 bench.renew(waiter);
+                TestTicket theirs = holding.queue("forgotten-watch");
+                TestTicket last = bench.queue("forgotten-watch");
                 proxy.refuseConnections();
                 proxy.resetConnections();
                 holding.release(holder);
                 proxy.heal();
 
-                // Nobody renews it.
+                // Nobody renews them. The first is found by the look, the last hears of its turn.
                 assertThat(waiter.grants.poll(20, SECONDS)).isNotNull();
+                bench.release(waiter);
+                assertThat(theirs.grants.poll(20, SECONDS)).isNotNull();
+                holding.release(theirs);
+                assertThat(last.grants.poll(20, SECONDS)).isNotNull();
             } finally {
                 client.close();
             }

@@ -167,6 +167,27 @@ class MixedCredentialsTest {
     }
 
     @Test
+    void P1_aHiddenNodeInADirectoryMadeAnewIsAheadThoughItsNumberWasSeenBefore() throws Exception {
+        makeDirectory("renumbered");
+        // A view outlives its last waiter by a tick.
+        try (StoreBench patient = StoreBench.at("zookeeper://127.0.0.1:" + proxy.port() + "/locks?tick=5s", TTL)) {
+            TestTicket first = open.acquire("renumbered");
+            TestTicket second = patient.queue("renumbered");
+            open.release(first);
+            assertThat(second.grants.poll(20, SECONDS)).isNotNull();
+            patient.release(second);
+            admin.delete("/locks/renumbered", -1);
+            admin.create("/locks/renumbered", new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.CONTAINER);
+            secret.acquire("renumbered");
+
+            TestTicket last = patient.queue("renumbered");
+
+            patient.renew(last);
+            assertThat(last.grants).isEmpty();
+        }
+    }
+
+    @Test
     void aHiddenNodeFarAheadIsAskedForByHeartbeats() throws Exception {
         makeDirectory("far-hidden");
         TestTicket hidden = secret.acquire("far-hidden");

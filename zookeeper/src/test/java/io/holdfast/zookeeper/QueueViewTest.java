@@ -13,6 +13,7 @@ import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.ZooDefs.Ids;
@@ -209,7 +210,8 @@ class QueueViewTest {
         admin.delete(first, -1);
         assertThat(waiter.grants.poll(20, SECONDS)).isNotNull();
 
-        // Its answer comes after those to whatever was sent before: at once, not when the view has been idle for a tick.
+        // Its answer comes after those to whatever was sent before: at once, not when the view has been idle for a
+        // tick.
         bench.store.ping(bench.soon());
 
         assertThat(counted.count("removeWatches")).isOne();
@@ -221,10 +223,11 @@ class QueueViewTest {
         String holder = foreign("sealed");
         TestTicket waiter = bench.queue("sealed");
         bench.renew(waiter);
-        admin.setACL("/locks/sealed", List.of(new ACL(Perms.ALL & ~Perms.READ, Ids.ANYONE_ID_UNSAFE)), -1);
+        admin.setACL("/locks/sealed", Arrays.asList(new ACL(Perms.ALL & ~Perms.READ, Ids.ANYONE_ID_UNSAFE)), -1);
         proxy.resetConnections();
-        assertThat(waiter.failures.poll(20, SECONDS)).isNotNull();
-        await().until(() -> waiter.failures.stream().anyMatch(why -> why.getMessage().contains("denies")));
+        await().atMost(Duration.ofSeconds(20))
+                .until(() -> waiter.failures.stream()
+                        .anyMatch(why -> why.getMessage().contains("denies")));
         admin.setACL("/locks/sealed", Ids.OPEN_ACL_UNSAFE, -1);
         admin.delete(holder, -1);
 
