@@ -1,5 +1,6 @@
 package io.holdfast.spring;
 
+import io.holdfast.spring.config.HoldfastLocking;
 import java.lang.annotation.Documented;
 import java.lang.annotation.ElementType;
 import java.lang.annotation.Retention;

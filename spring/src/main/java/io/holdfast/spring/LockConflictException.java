@@ -9,7 +9,8 @@ public final class LockConflictException extends RuntimeException {
 
     private final String[] lockNames;
 
-    LockConflictException(List<String> lockNames, String method, String waited) {
+    /** @param waited for how long, as the end of a clause */
+    public LockConflictException(List<String> lockNames, String method, String waited) {
         super((lockNames.size() == 1 ? "Lock '" + lockNames.get(0) + "' was" : "Locks " + lockNames + " were")
                 + " taken by others" + waited + ", so " + method + " did not run.");
         this.lockNames = lockNames.toArray(String[]::new);

@@ -9,7 +9,8 @@ public final class LockMisuseException extends RuntimeException {
     private final String problem;
     private final String nextStep;
 
-    LockMisuseException(String method, String problem, String nextStep) {
+    /** Sentences without their full stops; the first begins with the method. */
+    public LockMisuseException(String method, String problem, String nextStep) {
         super(method + " " + problem + ". " + nextStep + ".");
         this.method = method;
         this.problem = problem;

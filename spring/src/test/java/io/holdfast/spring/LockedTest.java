@@ -26,8 +26,10 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.springframework.aop.framework.AopProxyUtils;
+import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Lazy;
 import org.springframework.core.env.MapPropertySource;
 
 @DisplayName("@Locked")
@@ -162,6 +164,38 @@ class LockedTest {
             return reply;
         }
 
+        @Locked("forever")
+        public CompletableFuture<String> waitsForever() {
+            ran.set(true);
+            return reply;
+        }
+
+        @Locked({"z", "same"})
+        public void outerOfSeveral(@Nullable Lease lease) {
+            assertThat(lease.name()).as("the one that is named first").isEqualTo("z");
+            assertThat(CurrentLease.require()).isSameAs(lease);
+            assertThat(inner.name(null)).isEqualTo("same");
+            assertThat(inner.both(null)).isEqualTo("same");
+            locks.lose("same");
+            assertThat(lease.isValid()).isTrue();
+            assertThatThrownBy(CurrentLease::require).isInstanceOf(LeaseLostException.class);
+            assertThatThrownBy(() -> inner.both(null)).isInstanceOf(LeaseLostException.class);
+        }
+
+        @Locked("z")
+        public void outerOfTwoAcquisitions() {
+            inner.outerOfBoth();
+        }
+
+        @Locked(name = "same", permits = 2, of = 3)
+        public void outerOfPermits(int permits) {
+            switch (permits) {
+                case 1 -> inner.onePermit();
+                case 3 -> inner.threePermits();
+                default -> inner.again();
+            }
+        }
+
         @Locked("same")
         public CompletableFuture<String> outerOfStage() {
             return inner.stage();
@@ -206,6 +240,32 @@ class LockedTest {
         public CompletableFuture<String> reply() {
             return reply;
         }
+
+        @Locked("same")
+        public String name(@Nullable Lease lease) {
+            assertThat(CurrentLease.token()).isEqualTo(lease.token());
+            return lease.name();
+        }
+
+        @Locked({"same", "z"})
+        public String both(@Nullable Lease lease) {
+            return lease.name();
+        }
+
+        @Lazy
+        @Autowired
+        Inner self;
+
+        @Locked("same")
+        public String outerOfBoth() {
+            return self.both(null);
+        }
+
+        @Locked(name = "same", permits = 1, of = 3)
+        public void onePermit() {}
+
+        @Locked(name = "same", permits = 3, of = 3)
+        public void threePermits() {}
 
         @Locked("same")
         public long again() {
@@ -361,6 +421,47 @@ class LockedTest {
 
         await().untilAsserted(() -> assertThat(target.reply).isCancelled());
         await().untilAsserted(() -> assertThat(locks.openLeases()).isEmpty());
+    }
+
+    @Test
+    void cancellingAStageThatWaitsWithoutALimitLeavesTheQueue() {
+        TestLocks.OtherHolder other = locks.takenByOther("forever");
+        CompletableFuture<String> result = shop.waitsForever();
+        locks.awaitWaiting(1);
+
+        result.cancel(true);
+
+        locks.awaitWaiting(0);
+        other.release();
+        await().untilAsserted(() ->
+                assertThat(locks.holdfast().lock("forever").tryRun(() -> {})).isTrue());
+        assertThat(target.ran).isFalse();
+    }
+
+    @Test
+    void aMethodInsideOneWithSeveralLocksGetsTheLeaseOfItsOwn() {
+        assertThatThrownBy(() -> shop.outerOfSeveral(null)).isInstanceOf(LeaseLostException.class);
+        assertThat(locks.holdfast().statistics().granted()).isEqualTo(2);
+    }
+
+    @Test
+    void severalLocksMayComeOfSeveralOuterMethods() {
+        shop.outerOfTwoAcquisitions();
+
+        assertThat(locks.holdfast().statistics().granted()).isEqualTo(2);
+        assertThat(locks.openLeases()).isEmpty();
+    }
+
+    @Test
+    void aHolderOfPermitsIsToldThatItHasNeitherMoreOfThemNorTheLockAlone() {
+        shop.outerOfPermits(1);
+        assertThatThrownBy(() -> shop.outerOfPermits(3))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("holds lock 'same' already, but 2 of 3 permits")
+                .hasMessageContaining("Inner.threePermits needs it 3 of 3 permits");
+        assertThatThrownBy(() -> shop.outerOfPermits(0))
+                .isInstanceOf(IllegalStateException.class)
+                .hasMessageContaining("Inner.again needs it exclusive");
     }
 
     @Test

@@ -190,14 +190,4 @@ class ScheduledLockTest {
         jobs.repeatedAtOnce();
         assertThat(jobs.runs()).isEqualTo(1);
     }
-
-    @Test
-    void thePeriodOfACronExpressionIsFound() throws Exception {
-        assertThat(SchedulePeriod.of(Jobs.class.getMethod("nightly"), text -> text))
-                .contains(Duration.ofDays(1))
-                .map(SchedulePeriod::minHold)
-                .contains(Duration.ofSeconds(30));
-        assertThat(SchedulePeriod.of(Jobs.class.getMethod("repeatedAtOnce"), text -> text))
-                .isEmpty();
-    }
 }

@@ -199,6 +199,21 @@ class TransactionsTest {
     }
 
     @Test
+    void afterTheCommitALockIsHeldUntilTheCallbacksAreOver() {
+        context.getBean(TransactionTemplate.class)
+                .executeWithoutResult(status ->
+                        TransactionSynchronizationManager.registerSynchronization(new TransactionSynchronization() {
+                            @Override
+                            public void afterCommit() {
+                                stock.deductInCallersTransaction();
+                            }
+                        }));
+
+        assertThat(locks.openLeases()).isEmpty();
+        assertThat(locks.holdfast().statistics().granted()).isEqualTo(1);
+    }
+
+    @Test
     void aStageNeverRunsInsideItsCallersTransactionWhichEndsAfterItsLock() {
         for (int i = 0; i < 500; i++) {
             CompletableFuture<Boolean> inside =

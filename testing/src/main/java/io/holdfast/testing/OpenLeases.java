@@ -12,7 +12,14 @@ import java.util.concurrent.ConcurrentHashMap;
 /** Knows which leases of a client are open, where they were acquired, and who waits. Thread-safe. */
 final class OpenLeases implements LockObserver {
 
-    private final Map<Long, String> open = new ConcurrentHashMap<>();
+    /**
+     * A lease that was acquired and, as far as was told, neither released nor lost.
+     *
+     * @param sentence on it
+     */
+    record Open(String lock, long token, String sentence) {}
+
+    private final Map<Long, Open> open = new ConcurrentHashMap<>();
     private final Map<Long, Thread> waiting = new ConcurrentHashMap<>();
 
     @Override
@@ -25,8 +32,11 @@ final class OpenLeases implements LockObserver {
         waiting.remove(acquisition.id());
         open.put(
                 acquisition.id(),
-                "Lock '" + acquisition.lock() + "' is still held, acquired by thread "
-                        + Thread.currentThread().getName() + placeOfCall());
+                new Open(
+                        acquisition.lock(),
+                        token,
+                        "Lock '" + acquisition.lock() + "' is still held, acquired by thread "
+                                + Thread.currentThread().getName() + placeOfCall()));
     }
 
     @Override
@@ -44,9 +54,8 @@ final class OpenLeases implements LockObserver {
         open.remove(acquisition.id());
     }
 
-    /** A sentence on each. */
-    List<String> open() {
-        return open.values().stream().sorted().toList();
+    List<Open> open() {
+        return List.copyOf(open.values());
     }
 
     /** The threads that began acquisitions which are under way; those of asynchronous ones do not wait themselves. */

@@ -36,7 +36,8 @@ public final class TestLocks implements AutoCloseable {
     /** How long the threads of a client may take, in real time, to do what is due. */
     private static final Duration LONGEST_SETTLING = Duration.ofSeconds(10);
 
-    private static final Duration LOSSES_TOLD = Duration.ofSeconds(1);
+    /** How long, in real time, what goes on beside a test may take to release its locks after it. */
+    private static final Duration LONGEST_END = Duration.ofSeconds(1);
 
     /** How long, in real time, a renewal that is due may take; after that the lease is taken for one that is not renewed. */
     private static final Duration LONGEST_RENEWAL = Duration.ofSeconds(1);
@@ -172,7 +173,23 @@ public final class TestLocks implements AutoCloseable {
 
     /** What the tested client has not released, a sentence on each. */
     public List<String> openLeases() {
-        return openLeases.open();
+        return openLeases.open().stream()
+                .filter(lease -> ownStore.isHeld(lease.lock(), lease.token()))
+                .map(OpenLeases.Open::sentence)
+                .sorted()
+                .toList();
+    }
+
+    /**
+     * To be called when a test has ended.
+     *
+     * @throws AssertionError if the tested client holds a lock, and still does after a second
+     */
+    public void requireAllReleased() {
+        if (!within(LONGEST_END, () -> openLeases().isEmpty())) {
+            throw new AssertionError(String.join("\n", openLeases())
+                    + "\nClose every lease, best by try (Lease lease = lock.acquire()) or by lock.run(…).");
+        }
     }
 
     /**
@@ -182,13 +199,10 @@ public final class TestLocks implements AutoCloseable {
      */
     @Override
     public void close() {
-        // Of a loss that has just happened it is told on another thread.
-        within(LOSSES_TOLD, () -> openLeases.open().isEmpty());
-        List<String> open = openLeases.open();
-        closeUnchecked();
-        if (!open.isEmpty()) {
-            throw new AssertionError(String.join("\n", open)
-                    + "\nClose every lease, best by try (Lease lease = lock.acquire()) or by lock.run(…).");
+        try {
+            requireAllReleased();
+        } finally {
+            closeUnchecked();
         }
     }
 

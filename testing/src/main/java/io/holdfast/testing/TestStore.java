@@ -61,6 +61,14 @@ final class TestStore implements DowngradingStore, TokenRaisingStore, Administer
         return lost;
     }
 
+    /** Whether the ticket of a lease is there still: of a loss its holder, and who else wants to know, is told later. */
+    boolean isHeld(String name, long usersToken) {
+        return tickets.keySet().stream()
+                .anyMatch(ticket -> ticket.name().equals(name)
+                        && ticket.state() == Ticket.State.HELD
+                        && grantOf(usersToken).test(ticket));
+    }
+
     static Predicate<Ticket> grantOf(long usersToken) {
         return ticket -> Tokens.ofUsers(ticket.storeToken(), 0) == usersToken - usersToken % Tokens.ofUsers(1, 0);
     }

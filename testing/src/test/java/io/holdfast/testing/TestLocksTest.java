@@ -14,6 +14,7 @@ import io.holdfast.StoreUnavailableException;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -114,6 +115,27 @@ class TestLocksTest {
             assertThatThrownBy(() -> locks.lose(lease)).isInstanceOf(IllegalStateException.class);
             assertThatThrownBy(() -> locks.lose("stock")).isInstanceOf(IllegalStateException.class);
             await().untilAsserted(() -> assertThat(locks.openLeases()).isEmpty());
+        }
+    }
+
+    @Test
+    void aLeaseIsNotOpenFromTheMomentItIsLostWhoeverIsToldLater() throws Exception {
+        CountDownLatch told = new CountDownLatch(1);
+        // All callbacks wait, those of whoever counts open leases too.
+        try (TestLocks locks = TestLocks.create(builder -> builder.executor(callback -> new Thread(() -> {
+                    try {
+                        told.await();
+                        callback.run();
+                    } catch (InterruptedException e) {
+                        Thread.currentThread().interrupt();
+                    }
+                })
+                .start()))) {
+            locks.holdfast().lock("a").tryAcquire().orElseThrow();
+            locks.lose("a");
+
+            assertThat(locks.openLeases()).isEmpty();
+            told.countDown();
         }
     }
 

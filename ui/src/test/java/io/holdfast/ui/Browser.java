@@ -7,8 +7,6 @@ import com.fasterxml.jackson.databind.JsonNode;
 import com.fasterxml.jackson.databind.ObjectMapper;
 import java.io.IOException;
 import java.io.UncheckedIOException;
-import java.net.InetAddress;
-import java.net.ServerSocket;
 import java.net.URI;
 import java.net.http.HttpClient;
 import java.net.http.HttpRequest;
@@ -23,6 +21,8 @@ import java.util.Base64;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /** A real browser without a window, driven through WebDriver. */
 final class Browser implements AutoCloseable {
@@ -33,6 +33,8 @@ final class Browser implements AutoCloseable {
     private static final String ELEMENT = "element-6066-11e4-a52e-4f735466cecf";
     private static final Path DRIVER = Path.of("/usr/bin/chromedriver");
     private static final Path CHROMIUM = Path.of("/usr/bin/chromium");
+
+    private static final Pattern STARTED = Pattern.compile("started successfully on port (\\d+)");
 
     private final HttpClient client = HttpClient.newHttpClient();
     private final Process driver;
@@ -78,28 +80,22 @@ final class Browser implements AutoCloseable {
                     .exists();
         }
         try {
-            int port;
-            try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-                port = socket.getLocalPort();
-            }
-            Process driver = new ProcessBuilder(DRIVER.toString(), "--port=" + port)
+            Path log = directory.resolve("chromedriver.log");
+            Process driver = new ProcessBuilder(DRIVER.toString(), "--port=0")
                     .redirectErrorStream(true)
-                    .redirectOutput(directory.resolve("chromedriver.log").toFile())
+                    .redirectOutput(log.toFile())
                     .start();
-            String base = "http://127.0.0.1:" + port;
-            await().atMost(SOON)
-                    .ignoreExceptions()
-                    .until(() -> HttpClient.newHttpClient()
-                                    .send(
-                                            HttpRequest.newBuilder(URI.create(base + "/status"))
-                                                    .build(),
-                                            BodyHandlers.ofString())
-                                    .statusCode()
-                            == 200);
+            String base = "http://127.0.0.1:"
+                    + await().atMost(SOON).until(() -> portIn(Files.readString(log)), port -> !port.isEmpty());
             return new Browser(driver, base, Files.createDirectory(directory.resolve("profile")));
         } catch (IOException e) {
             throw new UncheckedIOException(e);
         }
+    }
+
+    private static String portIn(String log) {
+        Matcher started = STARTED.matcher(log);
+        return started.find() ? started.group(1) : "";
     }
 
     void open(String address) {
@@ -120,8 +116,19 @@ final class Browser implements AutoCloseable {
         await().atMost(SOON).untilAsserted(() -> assertThat(text(selector)).contains(parts));
     }
 
+    /** The page goes on: what was found may have been replaced before it is clicked, and is then looked for again. */
     void click(String selector) {
-        inSession("/element/" + element(selector) + "/click", Map.of());
+        await().atMost(SOON).until(() -> {
+            try {
+                inSession("/element/" + element(selector) + "/click", Map.of());
+                return true;
+            } catch (AssertionError e) {
+                if (String.valueOf(e.getMessage()).startsWith("stale element reference")) {
+                    return false;
+                }
+                throw e;
+            }
+        });
     }
 
     void type(String selector, String text) {

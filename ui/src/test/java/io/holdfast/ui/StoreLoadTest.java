@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import com.fasterxml.jackson.databind.JsonNode;
 import io.holdfast.Holdfast;
 import io.holdfast.Lease;
+import io.holdfast.LockOptions;
 import io.holdfast.servers.RedisServer;
 import java.io.IOException;
 import java.time.Duration;
@@ -41,6 +42,14 @@ class StoreLoadTest {
                 0));
     }
 
+    /** Its renewals, which are calls too, come later than any test ends. */
+    private static Holdfast holder(RedisServer redis) {
+        return Holdfast.builder()
+                .store(redis.uri())
+                .defaults(LockOptions.defaults().withTtl(Duration.ofMinutes(30)))
+                .connect();
+    }
+
     private static List<Lease> take(Holdfast holdfast, int locks) throws InterruptedException {
         List<Lease> leases = new ArrayList<>();
         for (int i = 0; i < locks; i++) {
@@ -52,7 +61,7 @@ class StoreLoadTest {
     /** How many calls a second looking at those locks costs, with so many pages open. */
     private static double callsPerSecond(int locks, int pages, Duration time) throws Exception {
         try (RedisServer redis = RedisServer.start();
-                Holdfast holdfast = Holdfast.connect(redis.uri());
+                Holdfast holdfast = holder(redis);
                 Dashboard dashboard = start(redis)) {
             List<Lease> leases = take(holdfast, locks);
             String cookie = new RawHttp(dashboard.port()).enter(dashboard.address());
@@ -82,8 +91,7 @@ class StoreLoadTest {
     void manyPagesAskForNoMoreThanOne() throws Exception {
         double calls = callsPerSecond(30, 12, Duration.ofSeconds(3));
 
-        // A look a second at 30 locks, two walks through the keys, and the renewals of the holder; fewer on a busy
-        // machine.
+        // A look a second at 30 locks and two walks through the keys; fewer on a busy machine.
         assertThat(calls).isBetween(1.0, 50.0);
     }
 
@@ -98,7 +106,7 @@ class StoreLoadTest {
     @Tag("full")
     void tenThousandLocksAreShownAtOnceAndRefreshedEveryFewSeconds() throws Exception {
         try (RedisServer redis = RedisServer.start();
-                Holdfast holdfast = Holdfast.connect(redis.uri());
+                Holdfast holdfast = holder(redis);
                 Dashboard dashboard = start(redis)) {
             List<Lease> leases = take(holdfast, 10_000);
             String cookie = new RawHttp(dashboard.port()).enter(dashboard.address());

@@ -1,7 +1,7 @@
 package io.holdfast.spring.boot;
 
 import io.holdfast.Holdfast;
-import io.holdfast.spring.HoldfastLocking;
+import io.holdfast.spring.config.HoldfastLocking;
 import javax.sql.DataSource;
 import org.springframework.beans.factory.ObjectProvider;
 import org.springframework.boot.autoconfigure.AutoConfiguration;

@@ -2,7 +2,7 @@ package io.holdfast.spring.boot;
 
 import io.holdfast.micrometer.HoldfastMetrics;
 import io.holdfast.micrometer.HoldfastTracing;
-import io.holdfast.spring.LockTemplates;
+import io.holdfast.spring.plan.LockTemplates;
 import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.tracing.Tracer;
 import java.util.Optional;

@@ -7,18 +7,24 @@ import io.holdfast.Holdfast;
 import io.holdfast.Lease;
 import io.holdfast.LockOptions;
 import io.holdfast.micrometer.HoldfastMetrics;
-import io.holdfast.servers.RedisServer;
+import io.holdfast.testing.TestLocks;
 import io.micrometer.prometheusmetrics.PrometheusConfig;
 import io.micrometer.prometheusmetrics.PrometheusMeterRegistry;
 import java.io.IOException;
-import java.net.ServerSocket;
-import java.net.Socket;
+import java.net.URI;
+import java.net.http.HttpClient;
+import java.net.http.HttpRequest;
+import java.net.http.HttpResponse;
+import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
+import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
+import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import java.util.stream.Collectors;
 import org.junit.jupiter.api.DisplayName;
@@ -32,6 +38,7 @@ class GrafanaTest {
     private static final Path FILES = Path.of("..", "docs", "grafana").toAbsolutePath();
     private static final Path ALERTS = FILES.resolve("holdfast-alerts.yml");
     private static final Pattern SAMPLE = Pattern.compile("([a-z_]+(?:\\{.*})?) (\\S+)");
+    private static final Pattern LISTENS = Pattern.compile("msg=\"Listening on\" address=([0-9.:]+)");
     private static final Instant NOW = Instant.ofEpochSecond(Instant.now().getEpochSecond());
 
     @TempDir
@@ -42,23 +49,24 @@ class GrafanaTest {
         assertThat(run("promtool", "check", "rules", ALERTS.toString())).contains("SUCCESS: 4 rules found");
         Files.writeString(directory.resolve("samples"), export());
         run("promtool", "tsdb", "create-blocks-from", "openmetrics", "samples", "data");
-        int port = freePort();
         Files.writeString(directory.resolve("prometheus.yml"), "");
         Process prometheus = start(
                 "prometheus",
                 "--config.file=prometheus.yml",
                 "--storage.tsdb.path=data",
-                "--web.listen-address=127.0.0.1:" + port);
+                "--web.listen-address=127.0.0.1:0");
         try {
-            await().atMost(Duration.ofSeconds(30)).until(() -> accepts(port));
+            String address = await().atMost(Duration.ofSeconds(60))
+                    .ignoreExceptions()
+                    .until(() -> addressOf("prometheus"), found -> !found.isEmpty());
             for (String query : panels()) {
-                assertThat(ask(port, query)).as(query).isNotBlank();
+                assertThat(ask(address, query)).as(query).isNotBlank();
             }
             assertThat(alerts()).hasSize(4).allSatisfy(alert -> {
                 String watched = alert.replaceFirst(" [<>] [0-9.]+$", "");
-                assertThat(ask(port, watched)).as(watched).isNotBlank();
+                assertThat(ask(address, watched)).as(watched).isNotBlank();
             });
-            assertThat(alerts().stream().filter(alert -> !ask(port, alert).isBlank()))
+            assertThat(alerts().stream().filter(alert -> !ask(address, alert).isBlank()))
                     .as("alerts that fire")
                     .hasSize(3)
                     .noneMatch(alert -> alert.contains("hold_seconds_max"));
@@ -67,41 +75,48 @@ class GrafanaTest {
         }
     }
 
-    /** Waits, a loss, renewals that fail; seen once before and once at the end. */
-    private static String export() throws Exception {
+    /** Waits, a loss, renewals that fail; seen once before and once at the end. On a clock of its own, so that no time is missed. */
+    private static String export() {
         PrometheusMeterRegistry registry = new PrometheusMeterRegistry(PrometheusConfig.DEFAULT);
-        try (RedisServer server = RedisServer.start();
-                Holdfast other = Holdfast.connect(server.uri());
-                Holdfast holdfast = Holdfast.builder()
-                        .store(server.uri())
-                        .defaults(LockOptions.defaults().withTtl(Duration.ofSeconds(3)))
-                        .observer(HoldfastMetrics.builder(registry)
-                                .withHistograms()
-                                .build())
-                        .connect()) {
+        try (TestLocks locks = TestLocks.create(builder -> builder.defaults(
+                        LockOptions.defaults().withTtl(Duration.ofSeconds(3)))
+                .observer(HoldfastMetrics.builder(registry).withHistograms().build()))) {
+            Holdfast holdfast = locks.holdfast();
             holdfast.lock("orders/1").tryAcquire().orElseThrow();
             holdfast.lock("stock/1").tryRun(() -> {});
-            waitFor("stock/1", Duration.ofMillis(500), holdfast, other);
-            await().untilAsserted(() -> assertThat(registry.scrape()).contains("outcome=\"renewed\""));
+            waitFor("stock/2", Duration.ofMillis(500), locks);
+            locks.advance(Duration.ofSeconds(2));
+            awaitExported(registry, "outcome=\"renewed\"");
             String before = at(NOW.minusSeconds(240), registry.scrape());
-            other.administration().forceRelease("orders/1");
-            holdfast.lock("jobs/1").tryAcquire().orElseThrow();
-            waitFor("stock/1", Duration.ofMillis(1300), holdfast, other);
+            locks.lose("orders/1");
+            Lease lease = holdfast.lock("jobs/1").tryAcquire().orElseThrow();
+            waitFor("stock/3", Duration.ofMillis(1300), locks);
             holdfast.lock("stock/1").tryRun(() -> {});
-            await().untilAsserted(() -> assertThat(registry.scrape()).contains("holdfast_lock_lost_total"));
-            server.stop();
-            await().pollInterval(Duration.ofMillis(20))
-                    .until(() -> holdfast.statistics().leastShareLeft() < 0.45);
-            return before + at(NOW, registry.scrape()) + "# EOF\n";
+            awaitExported(registry, "holdfast_lock_lost_total");
+            locks.storeDown();
+            while (holdfast.statistics().leastShareLeft() >= 0.45) {
+                locks.advance(Duration.ofMillis(100));
+            }
+            assertThat(lease.isValid()).isTrue();
+            String end = at(NOW, registry.scrape());
+            locks.storeUp();
+            lease.close();
+            return before + end + "# EOF\n";
         }
     }
 
-    private static void waitFor(String lock, Duration wait, Holdfast waiting, Holdfast other)
-            throws InterruptedException {
-        try (Lease taken = other.lock(lock).tryAcquire().orElseThrow()) {
-            assertThat(waiting.lock(lock).tryAcquire(wait)).isEmpty();
-            assertThat(taken.isValid()).isTrue();
-        }
+    private static void awaitExported(PrometheusMeterRegistry registry, String what) {
+        await().atMost(Duration.ofSeconds(30))
+                .untilAsserted(() -> assertThat(registry.scrape()).contains(what));
+    }
+
+    private static void waitFor(String lock, Duration wait, TestLocks locks) {
+        TestLocks.OtherHolder other = locks.takenByOther(lock);
+        CompletableFuture<Optional<Lease>> waiting = locks.holdfast().lock(lock).tryAcquireAsync(wait);
+        locks.awaitWaiting(1);
+        locks.advance(wait.plusMillis(1));
+        assertThat(waiting).succeedsWithin(Duration.ofSeconds(30)).isEqualTo(Optional.empty());
+        other.release();
     }
 
     private static String at(Instant time, String scraped) {
@@ -133,14 +148,14 @@ class GrafanaTest {
                 .toList();
     }
 
-    private String ask(int port, String query) {
+    private String ask(String address, String query) {
         try {
             return run(
                     "promtool",
                     "query",
                     "instant",
                     "--time=" + NOW.getEpochSecond(),
-                    "http://127.0.0.1:" + port,
+                    address,
                     query);
         } catch (IOException | InterruptedException e) {
             throw new IllegalStateException(e);
@@ -167,17 +182,15 @@ class GrafanaTest {
         return output;
     }
 
-    private static boolean accepts(int port) {
-        try (Socket socket = new Socket("127.0.0.1", port)) {
-            return socket.isConnected();
-        } catch (IOException e) {
-            return false;
+    /** Of a server that listens at a port of its own choice, once it answers questions; else empty. */
+    private String addressOf(String server) throws IOException, InterruptedException {
+        Matcher listens = LISTENS.matcher(Files.readString(directory.resolve(server + ".log")));
+        if (!listens.find()) {
+            return "";
         }
-    }
-
-    private static int freePort() throws IOException {
-        try (ServerSocket socket = new ServerSocket(0)) {
-            return socket.getLocalPort();
-        }
+        String address = "http://" + listens.group(1);
+        HttpResponse<Void> ready = HttpClient.newHttpClient()
+                .send(HttpRequest.newBuilder(URI.create(address + "/-/ready")).build(), BodyHandlers.discarding());
+        return ready.statusCode() == 200 ? address : "";
     }
 }

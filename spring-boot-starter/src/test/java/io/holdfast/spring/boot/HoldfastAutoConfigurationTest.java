@@ -14,8 +14,10 @@ import io.micrometer.core.instrument.MeterRegistry;
 import io.micrometer.core.instrument.simple.SimpleMeterRegistry;
 import io.micrometer.tracing.test.simple.SimpleTracer;
 import java.io.InputStream;
+import java.lang.reflect.Proxy;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -204,6 +206,22 @@ class HoldfastAutoConfigurationTest {
         });
         memory.withPropertyValues("management.health.holdfast.enabled=false")
                 .run(context -> assertThat(context).doesNotHaveBean("holdfastHealthContributor"));
+    }
+
+    @Test
+    void healthAsksOnceAndForASecondAtMost() {
+        List<Object> asked = new ArrayList<>();
+        Holdfast client = (Holdfast) Proxy.newProxyInstance(
+                Holdfast.class.getClassLoader(), new Class<?>[] {Holdfast.class}, (proxy, method, arguments) -> {
+                    if (method.getName().equals("ping")) {
+                        asked.add(arguments[0]);
+                    }
+                    return method.getReturnType() == String.class ? "a store" : null;
+                });
+
+        assertThat(new HoldfastHealthIndicator(client).health().getStatus()).isEqualTo(Status.UP);
+
+        assertThat(asked).containsExactly(Duration.ofSeconds(1));
     }
 
     @Test

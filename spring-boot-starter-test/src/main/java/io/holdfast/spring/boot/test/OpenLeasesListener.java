@@ -1,7 +1,6 @@
 package io.holdfast.spring.boot.test;
 
 import io.holdfast.testing.TestLocks;
-import java.util.List;
 import org.springframework.test.context.TestContext;
 import org.springframework.test.context.support.AbstractTestExecutionListener;
 
@@ -15,9 +14,8 @@ public final class OpenLeasesListener extends AbstractTestExecutionListener {
         }
         TestLocks locks =
                 test.getApplicationContext().getBeanProvider(TestLocks.class).getIfAvailable();
-        List<String> open = locks == null ? List.of() : locks.openLeases();
-        if (!open.isEmpty()) {
-            throw new AssertionError(String.join("\n", open) + "\nClose every lease before the test ends.");
+        if (locks != null) {
+            locks.requireAllReleased();
         }
     }
 }
