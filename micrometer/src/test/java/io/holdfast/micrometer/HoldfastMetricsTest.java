@@ -69,7 +69,8 @@ class HoldfastMetricsTest {
                         .tag("outcome", "renewed")
                         .counter()
                         .count())
-                .as("a ttl of 30 s does not reach a minute with fewer; how many more there are depends on when each is answered")
+                .as(
+                        "a ttl of 30 s does not reach a minute with fewer; how many more there are depends on when each is answered")
                 .isGreaterThanOrEqualTo(2);
     }
 
