@@ -13,7 +13,7 @@ import org.springframework.scheduling.concurrent.ExecutorConfigurationSupport;
 final class ClientShutdown implements SmartLifecycle {
 
     /** Executors and schedulers of Spring stop in half of the default phase, the web server before them. */
-    private static final int PHASE = SmartLifecycle.DEFAULT_PHASE / 2 - 1024;
+    static final int PHASE = SmartLifecycle.DEFAULT_PHASE / 2 - 1024;
 
     private final ObjectProvider<Holdfast> clients;
     private final ObjectProvider<ExecutorConfigurationSupport> pools;

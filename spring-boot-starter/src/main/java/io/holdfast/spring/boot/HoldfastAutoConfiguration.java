@@ -1,5 +1,6 @@
 package io.holdfast.spring.boot;
 
+import io.holdfast.Election;
 import io.holdfast.Holdfast;
 import io.holdfast.spring.config.HoldfastLocking;
 import javax.sql.DataSource;
@@ -44,6 +45,11 @@ public class HoldfastAutoConfiguration {
     @Conditional(OnDefaultClient.class)
     Holdfast holdfast(HoldfastClients clients) {
         return clients.connectDefault();
+    }
+
+    @Bean
+    LeaderShutdown holdfastLeaderShutdown(ObjectProvider<Election> elections) {
+        return new LeaderShutdown(elections);
     }
 
     @Bean
