@@ -61,6 +61,13 @@ final class UiCommand implements Callable<Integer> {
     private List<String> stores = new ArrayList<>();
 
     @Option(
+            names = "--actuator",
+            paramLabel = "URL",
+            description = "The Actuator of an instance with the Spring Boot starter, as http://shop.internal:8080/actuator: what"
+                    + " it counts itself, rates and percentiles, is shown too. May be given several times.")
+    private List<URI> actuators = new ArrayList<>();
+
+    @Option(
             names = "--port",
             paramLabel = "N",
             description = "The port to listen at, 0 for any. Default: 4653, or any if that is taken.")
@@ -171,6 +178,7 @@ final class UiCommand implements Callable<Integer> {
         }
         return new DashboardOptions(
                 watched,
+                actuators,
                 address,
                 Optional.ofNullable(tls).map(UiCertificate::read),
                 Optional.ofNullable(proxied),

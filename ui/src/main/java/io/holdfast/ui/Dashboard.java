@@ -10,6 +10,7 @@ import io.holdfast.ui.http.Refusal;
 import io.holdfast.ui.http.Replies;
 import io.holdfast.ui.http.RequestCheck;
 import io.holdfast.ui.http.Sessions;
+import io.holdfast.ui.instance.Instances;
 import io.holdfast.ui.watch.StoreWatch;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -37,6 +38,7 @@ public final class Dashboard implements AutoCloseable {
     private final Sessions sessions = new Sessions();
     private final Assets assets = new Assets();
     private final List<ShownStore> stores = new ArrayList<>();
+    private final Instances instances;
     private final HttpServer server;
     private final ThreadPoolExecutor threads;
     private final RequestCheck check;
@@ -59,7 +61,8 @@ public final class Dashboard implements AutoCloseable {
                     store,
                     new StoreWatch("holdfast-ui-store-" + id, store.connector(), options.withoutCredentials())));
         }
-        this.api = new LocksApi(stores, options.release(), new EventStreams());
+        this.instances = new Instances(options.actuators());
+        this.api = new LocksApi(stores, instances, options.release(), new EventStreams());
         this.release = new ForcedRelease(stores, options);
         AtomicInteger number = new AtomicInteger();
         this.threads = new ThreadPoolExecutor(
@@ -215,6 +218,7 @@ public final class Dashboard implements AutoCloseable {
     public void close() {
         server.stop(0);
         threads.shutdownNow();
+        instances.close();
         stores.forEach(shown -> shown.watch().close());
     }
 }

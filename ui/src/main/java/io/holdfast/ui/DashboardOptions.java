@@ -13,6 +13,7 @@ import javax.net.ssl.SSLContext;
  * How a dashboard is served. Immutable.
  *
  * @param stores what it shows
+ * @param actuators of instances that are asked for what they count themselves; with credentials where they need these
  * @param address where it listens; port 0 means any
  * @param tls if it serves HTTPS itself
  * @param proxied the address under which a proxy in front of it is reached, if there is one
@@ -23,6 +24,7 @@ import javax.net.ssl.SSLContext;
  */
 public record DashboardOptions(
         List<WatchedStore> stores,
+        List<URI> actuators,
         InetSocketAddress address,
         Optional<SSLContext> tls,
         Optional<URI> proxied,
@@ -40,6 +42,7 @@ public record DashboardOptions(
     /** @throws IllegalArgumentException if it would be reached from other machines without TLS */
     public DashboardOptions {
         stores = List.copyOf(stores);
+        actuators = List.copyOf(actuators);
         InetAddress listens = address.getAddress();
         if (listens == null) {
             throw new IllegalArgumentException("there is no address of the name " + address.getHostString());
@@ -59,6 +62,7 @@ public record DashboardOptions(
     public static DashboardOptions local(List<WatchedStore> stores, int port) {
         return new DashboardOptions(
                 stores,
+                List.of(),
                 new InetSocketAddress(InetAddress.getLoopbackAddress(), port),
                 Optional.empty(),
                 Optional.empty(),
@@ -69,10 +73,17 @@ public record DashboardOptions(
     }
 
     public DashboardOptions withRelease(Release newRelease) {
-        return new DashboardOptions(stores, address, tls, proxied, newRelease, addresses, notices, withoutCredentials);
+        return new DashboardOptions(
+                stores, actuators, address, tls, proxied, newRelease, addresses, notices, withoutCredentials);
     }
 
     public DashboardOptions withNotices(Consumer<String> newNotices) {
-        return new DashboardOptions(stores, address, tls, proxied, release, addresses, newNotices, withoutCredentials);
+        return new DashboardOptions(
+                stores, actuators, address, tls, proxied, release, addresses, newNotices, withoutCredentials);
+    }
+
+    public DashboardOptions withActuators(List<URI> newActuators) {
+        return new DashboardOptions(
+                stores, newActuators, address, tls, proxied, release, addresses, notices, withoutCredentials);
     }
 }

@@ -21,6 +21,7 @@ import java.util.Map;
 import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
 import java.util.stream.Collectors;
+import java.util.regex.Pattern;
 
 /** Takes a lock away from its holders for a person who has typed its name, and writes down who did. Thread-safe. */
 final class ForcedRelease {
@@ -30,6 +31,8 @@ final class ForcedRelease {
     private final JsonFactory factory = new JsonFactory();
     private final List<ShownStore> stores;
     private final DashboardOptions.Release release;
+    private static final Pattern INVISIBLE = Pattern.compile("[\\p{Cc}\\p{Cf}\\p{Zl}\\p{Zp}]");
+
     private final Consumer<String> audit;
     private final UnaryOperator<String> withoutCredentials;
 
@@ -79,7 +82,14 @@ final class ForcedRelease {
     }
 
     private void write(String line) {
-        audit.accept("audit: " + Instant.now() + " " + withoutCredentials.apply(line));
+        audit.accept("audit: " + Instant.now() + " " + onOneLine(withoutCredentials.apply(line)));
+    }
+
+    /** Names of locks and clients are anybody's to choose: none may look like a line of its own, or steer a terminal. */
+    private static String onOneLine(String text) {
+        return INVISIBLE
+                .matcher(text)
+                .replaceAll(found -> "\\\\u%04x".formatted((int) found.group().charAt(0)));
     }
 
     private static String holders(LockView view) {

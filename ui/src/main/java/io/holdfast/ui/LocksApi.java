@@ -5,6 +5,7 @@ import io.holdfast.LockView;
 import io.holdfast.ui.http.Query;
 import io.holdfast.ui.http.Refusal;
 import io.holdfast.ui.http.Replies;
+import io.holdfast.ui.instance.Instances;
 import io.holdfast.ui.json.JsonText;
 import io.holdfast.ui.json.LockJson;
 import io.holdfast.ui.watch.Listing;
@@ -30,11 +31,13 @@ final class LocksApi {
     private static final Duration OLDEST = Duration.ofSeconds(2);
 
     private final List<ShownStore> stores;
+    private final Instances instances;
     private final DashboardOptions.Release release;
     private final EventStreams streams;
 
-    LocksApi(List<ShownStore> stores, DashboardOptions.Release release, EventStreams streams) {
+    LocksApi(List<ShownStore> stores, Instances instances, DashboardOptions.Release release, EventStreams streams) {
         this.stores = stores;
+        this.instances = instances;
         this.release = release;
         this.streams = streams;
     }
@@ -52,7 +55,7 @@ final class LocksApi {
                         order(query),
                         query.number("offset", 0, 0, 1_000_000),
                         query.number("limit", 50, 1, 500));
-                streams.serve(exchange, news -> new OverviewPage(chosen, choice, news));
+                streams.serve(exchange, news -> new OverviewPage(chosen, instances, choice, news));
             }
             case "/api/events/lock" -> {
                 ShownStore shown = store(query);

@@ -1,5 +1,6 @@
 package io.holdfast.ui;
 
+import io.holdfast.ui.instance.Instances;
 import io.holdfast.ui.json.JsonText;
 import io.holdfast.ui.watch.Listing;
 import io.holdfast.ui.watch.ListingLook;
@@ -33,10 +34,14 @@ final class OverviewPage implements PageView {
 
     private final Choice choice;
     private final Map<ShownStore, Watched<ListingLook>> looks = new LinkedHashMap<>();
+    private final Instances instances;
+    private final Runnable noLongerRead;
     private final Map<ShownStore, Long> told = new HashMap<>();
 
-    OverviewPage(List<ShownStore> stores, Choice choice, News news) {
+    OverviewPage(List<ShownStore> stores, Instances instances, Choice choice, News news) {
         this.choice = choice;
+        this.instances = instances;
+        this.noLongerRead = instances.read(news::tell);
         try {
             stores.forEach(shown -> looks.put(shown, shown.watch().listing(choice.prefix(), news::tell)));
         } catch (RuntimeException e) {
@@ -61,6 +66,9 @@ final class OverviewPage implements PageView {
                 PageJson.store(store, entry.getKey());
                 PageJson.listing(store, entry.getValue());
             });
+            if (!instances.all().isEmpty()) {
+                json.list("instances", instances.all(), InstanceJson::fields);
+            }
             json.number("total", rows.size())
                     .number("offset", choice.offset())
                     .millis("endedHoldMillis", endedHolds(listings))
@@ -85,6 +93,7 @@ final class OverviewPage implements PageView {
 
     @Override
     public void close() {
+        noLongerRead.run();
         looks.values().forEach(Watched::close);
     }
 }

@@ -11,6 +11,7 @@ import java.io.IOException;
 import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.URI;
+import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
@@ -45,6 +46,7 @@ class DashboardSecurityTest {
             InetSocketAddress address, Optional<SSLContext> tls, Optional<URI> proxied, Release release) {
         return new DashboardOptions(
                 List.of(store()),
+                List.of(),
                 address,
                 tls,
                 proxied,
@@ -261,6 +263,23 @@ class DashboardSecurityTest {
     }
 
     @Test
+    void aNameCanForgeNoLineOfTheAuditNorSteerTheTerminal() throws IOException, InterruptedException {
+        allowRelease();
+        String cookie = http.enter(dashboard.address());
+        lookOnce(cookie);
+        String name = "job\naudit: 2026-01-01T00:00:00Z forged\u001b[2J\u202e";
+        try (Lease lease = holder.lock(name).acquire()) {
+            String sent = "job\\naudit: 2026-01-01T00:00:00Z forged\\u001b[2J\\u202e";
+            assertThat(postRelease(release(sent, sent), cookie, own()).status()).isEqualTo(200);
+
+            await().atMost(Duration.ofSeconds(30)).until(() -> !lease.isValid());
+            assertThat(notices).hasSize(2).allSatisfy(line -> assertThat(line)
+                    .doesNotContainPattern("[\\p{Cc}\\p{Cf}]")
+                    .contains("'job\\u000aaudit: 2026-01-01T00:00:00Z forged\\u001b[2J\\u202e'"));
+        }
+    }
+
+    @Test
     void everyAnswerIsStrictAboutContent() {
         String cookie = http.enter(dashboard.address());
         for (RawHttp.Answer answer : List.of(
@@ -332,6 +351,7 @@ class DashboardSecurityTest {
                 WatchedStore.Waiters.LISTED);
         dashboard = Dashboard.start(new DashboardOptions(
                 List.of(down),
+                List.of(),
                 new InetSocketAddress(InetAddress.getLoopbackAddress(), 0),
                 Optional.empty(),
                 Optional.empty(),

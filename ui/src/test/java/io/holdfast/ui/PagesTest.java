@@ -183,6 +183,32 @@ class PagesTest extends PagesContract {
 
     @Test
     @Tag("full")
+    void releaseALockWhoseNameCannotBeTyped() throws IOException, InterruptedException {
+        String store = "memory:" + UUID.randomUUID();
+        String name = "a\nb\u202e<script>\"'";
+        try (Dashboard dashboard = start(store, DashboardOptions.Release.ALLOWED);
+                Holdfast holdfast = Holdfast.connect(store);
+                Lease lease = holdfast.lock(name).acquire();
+                Browser browser = Browser.start(directory)) {
+            browser.open(dashboard.address());
+            browser.awaitText("table", "\"a\\u000ab\\u202e<script>\\\"'\"");
+            browser.click("td.lock a");
+            browser.awaitText("section.release:not([hidden])", "Type the name");
+
+            browser.type("#typed", "\"a\\u000ab\\u202e<script>\\\"'\"");
+            browser.click("button.danger");
+
+            browser.awaitText("main h1", "Free");
+            await().atMost(Browser.SOON).until(() -> !lease.isValid());
+            assertThat(audit.get(0).lines()).as("one line each").hasSize(1);
+            browser.open("http://127.0.0.1:" + dashboard.port() + "/#/lock/1/%E0%A4%A");
+            browser.awaitText("main h1", "%E0%A4%A");
+            assertThat(browser.complaints()).isEmpty();
+        }
+    }
+
+    @Test
+    @Tag("full")
     void sayWhatKeepsAStoreFromAnsweringAndRecover() throws IOException {
         try (RedisServer redis = RedisServer.start();
                 Dashboard dashboard = start(redis.uri(), DashboardOptions.Release.FORBIDDEN);

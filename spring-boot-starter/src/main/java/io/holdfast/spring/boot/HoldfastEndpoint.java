@@ -1,6 +1,7 @@
 package io.holdfast.spring.boot;
 
 import io.holdfast.Holdfast;
+import io.holdfast.LockStatistics;
 import io.holdfast.LockView;
 import java.util.List;
 import java.util.Map;
@@ -36,8 +37,39 @@ public class HoldfastEndpoint {
      *
      * @param held its leases
      * @param waiting its acquisitions under way
+     * @param counts what it has done since it was connected
      */
-    public record ClientView(String name, String store, List<?> held, List<?> waiting) {}
+    public record ClientView(String name, String store, List<?> held, List<?> waiting, Counts counts) {}
+
+    /**
+     * Counters of one client. Read by {@code holdfast ui --actuator}, too.
+     *
+     * @param acquired leases it got
+     * @param unsuccessful acquisitions that ended without a lease
+     * @param lost leases it lost
+     * @param waitP99Millis what 99 of 100 of its last 1,000 acquisitions waited at most
+     * @param holdP99Millis how long 99 of 100 of its last 1,000 leases were held at most
+     */
+    public record Counts(
+            long acquired,
+            long unsuccessful,
+            long lost,
+            Optional<Double> waitP99Millis,
+            Optional<Double> holdP99Millis) {
+
+        static Counts of(LockStatistics statistics, Optional<LocalLeases> local) {
+            return new Counts(
+                    statistics.granted() + statistics.handedOver(),
+                    sum(statistics.unsuccessful()),
+                    sum(statistics.lost()),
+                    local.flatMap(leases -> leases.waits().p99Millis()),
+                    local.flatMap(leases -> leases.holds().p99Millis()));
+        }
+
+        private static long sum(Map<?, Long> counts) {
+            return counts.values().stream().mapToLong(Long::longValue).sum();
+        }
+    }
 
     @ReadOperation
     public Map<String, ClientView> clients() {
@@ -50,7 +82,8 @@ public class HoldfastEndpoint {
                             client.name(),
                             client.store(),
                             local.map(LocalLeases::held).orElse(List.of()),
-                            local.map(LocalLeases::waiting).orElse(List.of())));
+                            local.map(LocalLeases::waiting).orElse(List.of()),
+                            Counts.of(client.statistics(), local)));
         });
         return views;
     }

@@ -13,7 +13,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 
-/** What one client holds and waits for now. Thread-safe. */
+/** What one client holds and waits for now, and how long that took lately. Thread-safe. */
 final class LocalLeases implements LockObserver {
 
     /**
@@ -32,6 +32,8 @@ final class LocalLeases implements LockObserver {
 
     private final Map<Long, Entry> held = new ConcurrentHashMap<>();
     private final Map<Long, Entry> waiting = new ConcurrentHashMap<>();
+    private final RecentTimes waits = new RecentTimes();
+    private final RecentTimes holds = new RecentTimes();
 
     @Override
     public void started(Acquisition acquisition) {
@@ -41,22 +43,28 @@ final class LocalLeases implements LockObserver {
     @Override
     public void acquired(Acquisition acquisition, Way way, long token, Duration waited) {
         waiting.remove(acquisition.id());
+        waits.record(waited);
         held.put(acquisition.id(), Entry.of(acquisition.lock(), acquisition.demand(), Optional.of(token)));
     }
 
     @Override
     public void unsuccessful(Acquisition acquisition, Outcome outcome, Duration waited) {
         waiting.remove(acquisition.id());
+        waits.record(waited);
     }
 
     @Override
     public void released(Acquisition acquisition, long token, ReleaseResult result, Duration heldFor) {
-        held.remove(acquisition.id());
+        if (held.remove(acquisition.id()) != null) {
+            holds.record(heldFor);
+        }
     }
 
     @Override
     public void lost(Acquisition acquisition, Loss loss, Duration heldFor) {
-        held.remove(acquisition.id());
+        if (held.remove(acquisition.id()) != null) {
+            holds.record(heldFor);
+        }
     }
 
     List<Entry> held() {
@@ -65,6 +73,14 @@ final class LocalLeases implements LockObserver {
 
     List<Entry> waiting() {
         return sorted(waiting);
+    }
+
+    RecentTimes waits() {
+        return waits;
+    }
+
+    RecentTimes holds() {
+        return holds;
     }
 
     private static List<Entry> sorted(Map<Long, Entry> entries) {

@@ -150,13 +150,7 @@ class GrafanaTest {
 
     private String ask(String address, String query) {
         try {
-            return run(
-                    "promtool",
-                    "query",
-                    "instant",
-                    "--time=" + NOW.getEpochSecond(),
-                    address,
-                    query);
+            return run("promtool", "query", "instant", "--time=" + NOW.getEpochSecond(), address, query);
         } catch (IOException | InterruptedException e) {
             throw new IllegalStateException(e);
         }

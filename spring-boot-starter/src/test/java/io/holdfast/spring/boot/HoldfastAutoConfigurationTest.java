@@ -3,9 +3,13 @@ package io.holdfast.spring.boot;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.holdfast.Election;
 import io.holdfast.Holdfast;
 import io.holdfast.Lease;
+import io.holdfast.Loss;
+import io.holdfast.ReleaseResult;
 import io.holdfast.StoreUnavailableException;
+import io.holdfast.spi.LockObserver;
 import io.holdfast.spring.CurrentLease;
 import io.holdfast.spring.LockMisuseException;
 import io.holdfast.spring.Locked;
@@ -19,6 +23,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import javax.sql.DataSource;
@@ -32,6 +37,8 @@ import org.springframework.boot.health.contributor.HealthIndicator;
 import org.springframework.boot.health.contributor.Status;
 import org.springframework.boot.test.context.FilteredClassLoader;
 import org.springframework.boot.test.context.runner.ApplicationContextRunner;
+import org.springframework.context.annotation.Bean;
+import org.springframework.context.annotation.Configuration;
 import org.springframework.scheduling.concurrent.ThreadPoolTaskExecutor;
 
 @DisplayName("auto-configuration")
@@ -325,13 +332,18 @@ class HoldfastAutoConfigurationTest {
                                     endpoint.clients().get("holdfast").held())
                             .isEmpty());
                     assertThat(endpoint.lock("unknown", new String[] {"a"})).isNull();
+                    HoldfastEndpoint.Counts counts =
+                            endpoint.clients().get("holdfast").counts();
+                    assertThat(counts.acquired()).isEqualTo(1);
+                    assertThat(counts.lost()).isEqualTo(1);
+                    assertThat(counts.holdP99Millis()).isPresent();
                 });
     }
 
     static class Worker {
 
         private final CountDownLatch begun = new CountDownLatch(1);
-        private final List<String> seen = new java.util.concurrent.CopyOnWriteArrayList<>();
+        private final List<String> seen = new CopyOnWriteArrayList<>();
 
         @Locked("work")
         public void work() throws InterruptedException {
@@ -378,6 +390,54 @@ class HoldfastAutoConfigurationTest {
                         assertThat(other.locks("")).isEmpty();
                     });
         }
+    }
+
+    /** What a client tells of the ends of its leases. */
+    static class Ends implements LockObserver {
+
+        private final List<String> seen = new CopyOnWriteArrayList<>();
+
+        @Override
+        public void released(Acquisition acquisition, long token, ReleaseResult result, Duration held) {
+            seen.add("released " + acquisition.lock());
+        }
+
+        @Override
+        public void lost(Acquisition acquisition, Loss loss, Duration held) {
+            seen.add("lost " + acquisition.lock());
+        }
+
+        @Override
+        public void closed(Holdfast client) {
+            seen.add("closed");
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class Reports {
+        @Bean
+        Election leader(Holdfast holdfast) {
+            return holdfast.election("leader");
+        }
+    }
+
+    @Test
+    void leadersResignBeforeOtherLeasesEndAndTheClientIsClosed() {
+        Ends ends = new Ends();
+        List<Loss> deposed = new CopyOnWriteArrayList<>();
+        memory.withBean(HoldfastBuilderCustomizer.class, () -> (client, builder) -> builder.observer(ends))
+                .withUserConfiguration(Reports.class)
+                .run(context -> {
+                    Election election = context.getBean(Election.class);
+                    election.onDeposed(deposed::add);
+                    election.campaign();
+                    context.getBean(Holdfast.class).lock("in use").tryAcquire().orElseThrow();
+
+                    context.getSourceApplicationContext().close();
+
+                    assertThat(ends.seen).startsWith("released leader").contains("closed");
+                    assertThat(deposed).isEmpty();
+                });
     }
 
     @Test

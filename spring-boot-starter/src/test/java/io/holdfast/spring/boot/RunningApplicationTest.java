@@ -189,7 +189,10 @@ class RunningApplicationTest {
                     .contains("\"http/stock/42\"")
                     .contains("\"token\":" + lease.token())
                     .contains("\"held\"")
-                    .contains("\"waiting\"");
+                    .contains("\"waiting\"")
+                    // As the dashboard reads it.
+                    .containsPattern(
+                            "\"counts\":\\{\"acquired\":\\d+,\"unsuccessful\":\\d+,\"lost\":0,\"waitP99Millis\":\\d");
             assertThat(get(context, "/actuator/holdfast/holdfast?prefix=http/"))
                     .contains("\"total\":1")
                     .contains("\"http/stock/42\"");

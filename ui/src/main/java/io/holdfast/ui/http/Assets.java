@@ -23,6 +23,7 @@ public final class Assets {
             Map.entry("/icon.svg", PAGES + "icon.svg"),
             Map.entry("/app.js", PAGES + "app.js"),
             Map.entry("/overview.js", PAGES + "overview.js"),
+            Map.entry("/instances.js", PAGES + "instances.js"),
             Map.entry("/lock.js", PAGES + "lock.js"),
             Map.entry("/blocked.js", PAGES + "blocked.js"),
             Map.entry("/plots.js", PAGES + "plots.js"),

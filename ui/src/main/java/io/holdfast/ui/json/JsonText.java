@@ -49,6 +49,10 @@ public final class JsonText {
         return write(() -> generator.writeNumberField(field, value));
     }
 
+    public JsonText decimal(String field, double value) {
+        return write(() -> generator.writeNumberField(field, Math.round(value * 1000) / 1000.0));
+    }
+
     public JsonText flag(String field, boolean value) {
         return write(() -> generator.writeBooleanField(field, value));
     }

@@ -13,10 +13,19 @@ let page = null;
 /** #/?prefix=…, #/lock/STORE/NAME, #/blocked */
 function route() {
   const [path, query = ''] = location.hash.replace(/^#/, '').split('?');
-  const parts = path.split('/').filter(Boolean).map(decodeURIComponent);
+  const parts = path.split('/').filter(Boolean).map(decoded);
   if (parts[0] === 'lock' && parts.length === 3) return { module: lock, name: 'overview', options: { store: parts[1], name: parts[2] } };
   if (parts[0] === 'blocked') return { module: blocked, name: 'blocked', options: {} };
   return { module: overview, name: 'overview', options: Object.fromEntries(new URLSearchParams(query)) };
+}
+
+/** An address that somebody cut off shows no page but must not keep the next one from being shown. */
+function decoded(part) {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
 }
 
 function show() {

@@ -162,12 +162,17 @@ class LockPage {
     this.typed = h('input', { id: 'typed', type: 'text', autocomplete: 'off', autocapitalize: 'off', spellcheck: 'false' });
     this.button = h('button', { type: 'button', class: 'danger', 'data-action': 'release', disabled: true }, 'Take it away');
     this.outcome = h('p', { role: 'status', id: 'outcome' });
-    this.typed.addEventListener('input', () => { this.button.disabled = this.typed.value !== this.options.name; });
+    this.typed.addEventListener('input', () => { this.button.disabled = !this.isTyped(); });
     this.typed.addEventListener('keydown', (event) => { if (event.key === 'Enter' && !this.button.disabled) this.act('release'); });
     this.release.append(h('h2', {}, 'Forced release'),
       h('p', {}, 'The holder is told, but may still be at work when the next one gets the lock. A holder that died frees its lock by itself.'),
       h('label', { for: 'typed' }, 'Type the name of the lock to take it away from its holder:'),
       h('div', { class: 'command' }, this.typed, this.button), this.outcome);
+  }
+
+  /** The name, or as it is written on the page: what is invisible or a new line cannot be typed. */
+  isTyped() {
+    return [this.options.name, nameText(this.options.name)].includes(this.typed.value);
   }
 
   async act(action, element) {
@@ -179,7 +184,7 @@ class LockPage {
         const answer = await fetch('api/release', {
           method: 'POST',
           headers: { 'Content-Type': 'application/json' },
-          body: JSON.stringify({ store: Number(this.options.store), name: this.options.name, typed: this.typed.value }),
+          body: JSON.stringify({ store: Number(this.options.store), name: this.options.name, typed: this.isTyped() ? this.options.name : this.typed.value }),
         });
         const result = await answer.json();
         this.outcome.textContent = answer.ok ? `${count(result.released, 'holder has', 'holders have')} lost it.` : `Not released: ${result.message}`;

@@ -2,6 +2,7 @@
 
 import { h, render } from './elements.js';
 import { age, demand, lockLink, party, storeCard, timeLeft } from './parts.js';
+import { instancesTable } from './instances.js';
 import { addHold, addPoint, history, Plots } from './plots.js';
 import { count } from './text.js';
 import { serverNow } from './live.js';
@@ -60,7 +61,8 @@ class Overview {
         this.holdsFigure = h('figure', {}, this.holdsCaption, h('div', { class: 'plot' }, holds))),
       h('section', { class: 'panel list', 'aria-label': 'Locks' },
         h('div', { class: 'tools' }, this.filter, this.order, this.summary),
-        this.table));
+        this.table),
+      this.instances = h('section', { class: 'panel list', 'aria-label': 'Counted by instances', hidden: true }));
     this.showOptions();
     render(this.table, h('p', { class: 'empty muted' }, 'Looking…'));
   }
@@ -87,6 +89,8 @@ class Overview {
     render(this.alarm, deadlocks > 0 && h('p', { class: 'notice' }, `${count(deadlocks, 'deadlock is', 'deadlocks are')} suspected. `, h('a', { href: '#/blocked' }, 'Who blocks whom')));
     this.summarise(data);
     render(this.table, data.rows.length ? this.rows(data) : this.nothing(data), this.pages(data));
+    this.instances.hidden = !data.instances;
+    if (data.instances) render(this.instances, instancesTable(data.instances));
     this.plot(data, seen);
   }
 
