@@ -101,6 +101,31 @@ class HoldfastAutoConfigurationTest {
                 });
     }
 
+    static class OrderBook {
+        @Locked(name = "book", client = "orders")
+        public void add(Runnable work) {
+            work.run();
+        }
+    }
+
+    @Test
+    void anAnnotationNamesItsClient() {
+        memory.withPropertyValues("holdfast.clients.orders.store=memory:orders-of-annotation")
+                .withBean(OrderBook.class)
+                .run(context -> context.getBean(OrderBook.class).add(() -> {
+                    assertThat(context.getBean("orders", Holdfast.class)
+                                    .lock("book")
+                                    .inspect()
+                                    .isHeld())
+                            .isTrue();
+                    assertThat(context.getBean("holdfast", Holdfast.class)
+                                    .lock("book")
+                                    .inspect()
+                                    .isHeld())
+                            .isFalse();
+                }));
+    }
+
     @Test
     void whereAllClientsAreNamedThereIsNoOther() {
         runner.withPropertyValues(
