@@ -63,8 +63,9 @@ final class UiCommand implements Callable<Integer> {
     @Option(
             names = "--actuator",
             paramLabel = "URL",
-            description = "The Actuator of an instance with the Spring Boot starter, as http://shop.internal:8080/actuator: what"
-                    + " it counts itself, rates and percentiles, is shown too. May be given several times.")
+            description =
+                    "The Actuator of an instance with the Spring Boot starter, as http://shop.internal:8080/actuator: what"
+                            + " it counts itself, rates and percentiles, is shown too. May be given several times.")
     private List<URI> actuators = new ArrayList<>();
 
     @Option(

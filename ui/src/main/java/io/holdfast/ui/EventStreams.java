@@ -6,7 +6,10 @@ import java.io.IOException;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Semaphore;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Function;
 
 /** Sends pages what is new, as server-sent events, on the request's own thread. Thread-safe. */
@@ -18,7 +21,19 @@ final class EventStreams {
     /** So that a page whose browser has gone is noticed, and one that is there can tell silence from trouble. */
     private static final Duration LONGEST_SILENCE = Duration.ofSeconds(5);
 
+    /** A browser that takes nothing for so long is asleep or gone; stores are not looked at for it. */
+    private static final Duration LONGEST_WRITE = Duration.ofSeconds(30);
+
     private final Semaphore free = new Semaphore(MOST);
+    private final Duration longestWrite;
+
+    EventStreams() {
+        this(LONGEST_WRITE);
+    }
+
+    EventStreams(Duration longestWrite) {
+        this.longestWrite = longestWrite;
+    }
 
     interface Opener extends Function<News, PageView> {}
 
@@ -34,8 +49,7 @@ final class EventStreams {
             exchange.sendResponseHeaders(200, 0);
             OutputStream out = exchange.getResponseBody();
             while (!Thread.currentThread().isInterrupted()) {
-                out.write(("data: " + page.event() + "\n\n").getBytes(StandardCharsets.UTF_8));
-                out.flush();
+                write(out, ("data: " + page.event() + "\n\n").getBytes(StandardCharsets.UTF_8));
                 news.await(LONGEST_SILENCE);
             }
         } catch (InterruptedException e) {
@@ -43,6 +57,32 @@ final class EventStreams {
             Thread.currentThread().interrupt();
         } finally {
             free.release();
+        }
+    }
+
+    /** An interrupt closes the connection that is written to. */
+    private void write(OutputStream out, byte[] event) throws IOException {
+        Thread writer = Thread.currentThread();
+        AtomicBoolean over = new AtomicBoolean();
+        CompletableFuture<Void> written = new CompletableFuture<>();
+        written.orTimeout(longestWrite.toMillis(), TimeUnit.MILLISECONDS).exceptionally(late -> {
+            if (over.compareAndSet(false, true)) {
+                writer.interrupt();
+            }
+            return null;
+        });
+        try {
+            out.write(event);
+            out.flush();
+        } finally {
+            if (over.compareAndSet(false, true)) {
+                written.complete(null);
+            } else {
+                // It is about to be interrupted, and must not go on to another request before.
+                while (!writer.isInterrupted()) {
+                    Thread.onSpinWait();
+                }
+            }
         }
     }
 }

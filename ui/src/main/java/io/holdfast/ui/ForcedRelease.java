@@ -20,8 +20,8 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
 import java.util.function.UnaryOperator;
-import java.util.stream.Collectors;
 import java.util.regex.Pattern;
+import java.util.stream.Collectors;
 
 /** Takes a lock away from its holders for a person who has typed its name, and writes down who did. Thread-safe. */
 final class ForcedRelease {
@@ -89,7 +89,8 @@ final class ForcedRelease {
     private static String onOneLine(String text) {
         return INVISIBLE
                 .matcher(text)
-                .replaceAll(found -> "\\\\u%04x".formatted((int) found.group().charAt(0)));
+                .replaceAll(found ->
+                        found.group().chars().mapToObj("\\\\u%04x"::formatted).collect(Collectors.joining()));
     }
 
     private static String holders(LockView view) {

@@ -273,9 +273,11 @@ class DashboardSecurityTest {
             assertThat(postRelease(release(sent, sent), cookie, own()).status()).isEqualTo(200);
 
             await().atMost(Duration.ofSeconds(30)).until(() -> !lease.isValid());
-            assertThat(notices).hasSize(2).allSatisfy(line -> assertThat(line)
-                    .doesNotContainPattern("[\\p{Cc}\\p{Cf}]")
-                    .contains("'job\\u000aaudit: 2026-01-01T00:00:00Z forged\\u001b[2J\\u202e'"));
+            assertThat(notices)
+                    .hasSize(2)
+                    .allSatisfy(line -> assertThat(line)
+                            .doesNotContainPattern("[\\p{Cc}\\p{Cf}]")
+                            .contains("'job\\u000aaudit: 2026-01-01T00:00:00Z forged\\u001b[2J\\u202e'"));
         }
     }
 

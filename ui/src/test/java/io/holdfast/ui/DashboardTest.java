@@ -39,7 +39,10 @@ class DashboardTest {
                                 store,
                                 () -> {
                                     connected.incrementAndGet();
-                                    return Holdfast.connect(store);
+                                    return Holdfast.builder()
+                                            .store(store)
+                                            .requestTimeout(Duration.ofSeconds(2))
+                                            .connect();
                                 },
                                 name -> "holdfast show " + name,
                                 WatchedStore.Waiters.LISTED))
@@ -173,6 +176,53 @@ class DashboardTest {
                 redis.restart();
                 page.await(event -> event.at("/stores/0/state").asText().equals("up"));
                 assertThat(held.name()).isEqualTo("job");
+            }
+        }
+    }
+
+    @Test
+    void aStoreThatHangsIsSaidToBeDownAndKeepsNobodyFromTheOthers() throws Exception {
+        try (RedisServer redis = RedisServer.start();
+                Holdfast other = Holdfast.connect(uri);
+                Lease held = other.lock("of the other").acquire();
+                Dashboard dashboard = start(redis.uri(), uri)) {
+            String cookie = new RawHttp(dashboard.port()).enter(dashboard.address());
+            try (EventPage page = new EventPage(dashboard, cookie, "/api/events/overview")) {
+                page.await(event -> event.at("/stores/0/state").asText().equals("up"));
+
+                redis.pause();
+                page.await(event -> event.at("/stores/0/state").asText().equals("down"));
+                JsonNode locks = JSON.readTree(new RawHttp(dashboard.port())
+                        .get("/api/locks?store=2", cookie)
+                        .body());
+                assertThat(locks.at("/0/name").asText()).isEqualTo("of the other");
+
+                redis.resume();
+                page.await(event -> event.at("/stores/0/state").asText().equals("up"));
+                assertThat(held.isValid()).isTrue();
+            }
+        }
+    }
+
+    @Test
+    void asManyPagesAsItBearsAreServedAndNoMoreAreRefusedInWords() throws Exception {
+        List<EventPage> pages = new ArrayList<>();
+        try (Dashboard dashboard = start(uri)) {
+            RawHttp http = new RawHttp(dashboard.port());
+            String cookie = http.enter(dashboard.address());
+            for (int i = 0; i < EventStreams.MOST; i++) {
+                pages.add(new EventPage(dashboard, cookie, "/api/events/overview"));
+                pages.get(i).next();
+            }
+
+            RawHttp.Answer refused = http.get("/api/events/overview", cookie);
+
+            assertThat(refused.status()).isEqualTo(503);
+            assertThat(refused.body()).contains("too-many", "close some");
+            assertThat(http.get("/api/stores", cookie).status()).isEqualTo(200);
+        } finally {
+            for (EventPage page : pages) {
+                page.close();
             }
         }
     }

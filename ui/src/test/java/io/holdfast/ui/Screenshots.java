@@ -1,10 +1,15 @@
 package io.holdfast.ui;
 
+import com.sun.net.httpserver.HttpServer;
 import io.holdfast.Holdfast;
 import io.holdfast.Lease;
 import io.holdfast.LockOptions;
 import io.holdfast.servers.RedisServer;
 import java.io.IOException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.URI;
+import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -12,6 +17,7 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicLong;
 import org.awaitility.Awaitility;
 
 /** Takes the pictures of {@code docs/ui}: every page, wide and narrow, light and dark, on a store where something is going on. */
@@ -27,16 +33,48 @@ final class Screenshots implements AutoCloseable {
     public static void main(String[] arguments) throws Exception {
         Path temporary = Files.createTempDirectory("holdfast-screenshots-");
         String files = "file:" + temporary.resolve("locks");
+        HttpServer application = application();
         try (RedisServer redis = RedisServer.start();
                 Screenshots screenshots = new Screenshots(Path.of(arguments[0]));
-                Dashboard dashboard =
-                        Dashboard.start(DashboardOptions.local(List.of(store(redis.uri()), store(files)), 0)
-                                .withRelease(DashboardOptions.Release.ALLOWED));
+                Dashboard dashboard = Dashboard.start(DashboardOptions.local(
+                                List.of(store(redis.uri()), store(files)), 0)
+                        .withRelease(DashboardOptions.Release.ALLOWED)
+                        .withActuators(List.of(actuator(application, "shop-1"), actuator(application, "shop-2"))));
                 Browser browser = Browser.start(temporary)) {
             screenshots.crowd(redis.uri(), files);
             browser.open(dashboard.address());
             screenshots.take(browser, dashboard);
+        } finally {
+            application.stop(0);
         }
+    }
+
+    /** Answers as the endpoint of the starter does. */
+    private static HttpServer application() throws IOException {
+        AtomicLong acquired = new AtomicLong(48_210);
+        HttpServer server = HttpServer.create(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0), 0);
+        server.createContext("/", exchange -> {
+            boolean first = exchange.getRequestURI().getPath().contains("shop-1");
+            byte[] answer = """
+                    {"holdfast": {"store": "redis://redis.internal", "held": [], "waiting": [], "counts": {"acquired": %d,
+                     "unsuccessful": %d, "lost": %d, "waitP99Millis": %s, "holdP99Millis": %s}}}
+                    """.formatted(
+                            acquired.addAndGet(137),
+                            first ? 12 : 31,
+                            first ? 0 : 1,
+                            first ? 8.21 : 2140,
+                            first ? 35 : 61)
+                    .getBytes(StandardCharsets.UTF_8);
+            exchange.sendResponseHeaders(200, answer.length);
+            exchange.getResponseBody().write(answer);
+            exchange.close();
+        });
+        server.start();
+        return server;
+    }
+
+    private static URI actuator(HttpServer application, String instance) {
+        return URI.create("http://127.0.0.1:" + application.getAddress().getPort() + "/" + instance + "/actuator");
     }
 
     private static WatchedStore store(String uri) {
@@ -138,6 +176,7 @@ final class Screenshots implements AutoCloseable {
         String base = "http://127.0.0.1:" + dashboard.port() + "/";
         browser.awaitText("main", "stock/sku-42");
         page(browser, base + "#/", "overview");
+        page(browser, base + "#/?prefix=stock/sku-4", "instances");
         page(browser, base + "#/blocked", "blocked");
         page(browser, base + "#/lock/1/stock%2Fsku-42", "lock");
     }

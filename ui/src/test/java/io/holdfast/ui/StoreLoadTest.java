@@ -8,14 +8,17 @@ import io.holdfast.Lease;
 import io.holdfast.LockOptions;
 import io.holdfast.servers.RedisServer;
 import java.io.IOException;
+import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import redis.clients.jedis.Jedis;
 
 @DisplayName("what open pages cost a Redis")
@@ -142,5 +145,53 @@ class StoreLoadTest {
             }
             assertThat(leases).allMatch(Lease::isValid);
         }
+    }
+
+    /** What the browser needs on top of the events: until it has drawn anything, the first rows, and for each refresh of these. */
+    @Test
+    @Tag("full")
+    void tenThousandLocksAreDrawnAtOnce(@TempDir Path directory) throws Exception {
+        try (RedisServer redis = RedisServer.start();
+                Holdfast holdfast = holder(redis);
+                Dashboard dashboard = start(redis);
+                Browser browser = Browser.start(directory)) {
+            List<Lease> leases = take(holdfast, 10_000);
+            browser.open(dashboard.address());
+            browser.awaitText("table", "stock/sku-");
+            // Once more with its session, as one who comes back.
+            browser.open("http://127.0.0.1:" + dashboard.port() + "/?again");
+            double rows = browser.asyncScript(
+                            "const done = arguments[0]; (function look() { if (document.querySelectorAll('tbody tr').length >="
+                                    + " 50) done(performance.now()); else requestAnimationFrame(look); })()")
+                    .asDouble();
+            double paint = browser.script("return performance.getEntriesByName('first-contentful-paint')[0].startTime")
+                    .asDouble();
+            browser.devtools("Performance.enable", Map.of());
+            double before = busySeconds(browser);
+            int events = browser.asyncScript("const done = arguments[0]; let events = 0; const source = new"
+                            + " EventSource('api/events/overview'); source.onmessage = () => { if (++events === 8) {"
+                            + " source.close(); done(events); } }")
+                    .asInt();
+            double each = (busySeconds(browser) - before) * 1000 / events;
+            System.out.printf(
+                    "10,000 locks in the browser: first paint after %.0f ms, 50 rows after %.0f ms, %.0f ms of work per refresh%n",
+                    paint, rows, each);
+
+            assertThat(paint).isLessThan(3_000);
+            assertThat(rows).isLessThan(6_000);
+            assertThat(each).isLessThan(500);
+            assertThat(leases).allMatch(Lease::isValid);
+        }
+    }
+
+    /** All the page's thread has done so far: scripts, style, layout. */
+    private static double busySeconds(Browser browser) {
+        for (JsonNode metric :
+                browser.devtools("Performance.getMetrics", Map.of()).get("metrics")) {
+            if (metric.get("name").asText().equals("TaskDuration")) {
+                return metric.get("value").asDouble();
+            }
+        }
+        throw new AssertionError("the browser tells no TaskDuration");
     }
 }
