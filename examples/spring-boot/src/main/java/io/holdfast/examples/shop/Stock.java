@@ -11,7 +11,7 @@ import org.springframework.stereotype.Service;
 @Service
 public class Stock {
 
-    private static final Duration PAYMENT = Duration.ofMillis(2);
+    private static final Duration PAYMENT = Duration.ofMillis(10);
 
     private final JdbcTemplate database;
 

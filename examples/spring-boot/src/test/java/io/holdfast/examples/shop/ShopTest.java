@@ -58,11 +58,20 @@ class ShopTest {
 
     private void assertSellsNothingTwice(Load load) throws Exception {
         assertThat(load.sellOut(true)).isEqualTo(new Load.Sales(100, 0));
-        assertThat(load.sellOut(false).oversold()).as("without a lock").isPositive();
+        assertThat(oversoldWithoutALock(load)).isPositive();
         assertThat(load.grabRides()).isEqualTo(10);
         Holdfast client = instances.get(0).getBean(Holdfast.class);
         assertThat(client.locks("stock/")).isEmpty();
         assertThat(client.locks("ride/")).isEmpty();
+    }
+
+    /** That it happens is chance; that it never does in ten rounds would be a miracle. */
+    private static int oversoldWithoutALock(Load load) throws Exception {
+        int oversold = 0;
+        for (int round = 0; round < 10 && oversold == 0; round++) {
+            oversold = load.sellOut(false).oversold();
+        }
+        return oversold;
     }
 
     @Test
