@@ -319,6 +319,11 @@ class LockedTest {
         assertThatThrownBy(() -> shop.added(new Order(null)))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("#order.sku is null");
+        assertThatThrownBy(() -> shop.deduct(null, null))
+                .as("a null on the way to the value")
+                .isInstanceOf(IllegalArgumentException.class)
+                .hasMessageStartingWith("The name 'stock/#{#order.sku}' of the lock on Shop.deduct cannot be made: ")
+                .hasMessageEndingWith("Nothing was locked and the method did not run.");
         assertThat(target.ran).isFalse();
         assertThat(locks.holdfast().statistics().granted()).isZero();
     }

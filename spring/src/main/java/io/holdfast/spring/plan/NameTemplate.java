@@ -19,6 +19,7 @@ import org.springframework.core.DefaultParameterNameDiscoverer;
 import org.springframework.core.ParameterNameDiscoverer;
 import org.springframework.core.convert.TypeDescriptor;
 import org.springframework.expression.EvaluationContext;
+import org.springframework.expression.EvaluationException;
 import org.springframework.expression.Expression;
 import org.springframework.expression.ParseException;
 import org.springframework.expression.common.CompositeStringExpression;
@@ -136,11 +137,14 @@ public final class NameTemplate {
         }
         MethodBasedEvaluationContext context = new MethodBasedEvaluationContext(target, method, arguments, PARAMETERS);
         context.setBeanResolver(new BeanFactoryResolver(beans));
-        StringBuilder name = new StringBuilder();
-        for (Expression part : parts) {
-            name.append(value(part, context));
+        try {
+            return parts.stream().map(part -> value(part, context)).collect(Collectors.joining());
+        } catch (EvaluationException e) {
+            throw new IllegalArgumentException(
+                    "The name '" + text + "' of the lock on " + describe(method) + " cannot be made: " + e.getMessage()
+                            + ". Nothing was locked and the method did not run.",
+                    e);
         }
-        return name.toString();
     }
 
     private String value(Expression part, EvaluationContext context) {
