@@ -48,16 +48,19 @@ public class HoldfastAutoConfiguration {
     }
 
     @Bean
-    LeaderShutdown holdfastLeaderShutdown(ObjectProvider<Election> elections) {
-        return new LeaderShutdown(elections);
+    ShutdownStep holdfastExecutorShutdown(
+            ObjectProvider<ExecutorConfigurationSupport> pools, ObjectProvider<SimpleAsyncTaskExecutor> executors) {
+        return ShutdownStep.drain(pools, executors);
     }
 
     @Bean
-    ClientShutdown holdfastClientShutdown(
-            ObjectProvider<Holdfast> clients,
-            ObjectProvider<ExecutorConfigurationSupport> pools,
-            ObjectProvider<SimpleAsyncTaskExecutor> executors) {
-        return new ClientShutdown(clients, pools, executors);
+    ShutdownStep holdfastLeaderShutdown(ObjectProvider<Election> elections) {
+        return ShutdownStep.resign(elections);
+    }
+
+    @Bean
+    ShutdownStep holdfastClientShutdown(ObjectProvider<Holdfast> clients) {
+        return ShutdownStep.close(clients);
     }
 
     @Configuration(proxyBeanMethods = false)
