@@ -14,7 +14,7 @@ STYLE = """
   .title { font-size: 16px; font-weight: 600; } .small { font-size: 11.5px; fill: #5c6675; } .strong { font-weight: 600; }
   .in { fill: #ffffff; font-size: 12px; font-weight: 600; } .code { font-family: ui-monospace, 'DejaVu Sans Mono', monospace; font-size: 12px; }
   .bad { fill: #c2410c; } .good { fill: #15803d; }
-  .card { fill: #ffffff; stroke: #d9dee6; } .lane { stroke: #e4e8ee; stroke-width: 2; } .axis { stroke: #9aa5b4; stroke-width: 1.2; }
+  .card { fill: #ffffff; stroke: #d9dee6; } .blank { fill: #ffffff; } .lane { stroke: #e4e8ee; stroke-width: 2; } .axis { stroke: #9aa5b4; stroke-width: 1.2; }
   .hold { fill: #2f7de1; } .held { fill: #8fb9ee; } .wait { fill: #cfd7e3; } .store { fill: #d8f0e3; stroke: #4fae7f; }
   .trouble { fill: #fdeadb; stroke: #e8743b; } .ask { stroke: #e8743b; stroke-width: 2; } .process { fill: #f3f6fa; stroke: #c3ccd8; }
   .arrow { stroke: #3c4858; stroke-width: 1.5; fill: none; } .arrow-good { stroke: #15803d; stroke-width: 1.8; fill: none; }
@@ -22,7 +22,7 @@ STYLE = """
   .mark-bad { stroke: #c2410c; stroke-width: 1.5; stroke-dasharray: 4 4; }
   @media (prefers-color-scheme: dark) {
     text { fill: #e6ebf2; } .small { fill: #9aa7b8; } .in { fill: #ffffff; } .bad { fill: #fb923c; } .good { fill: #4ade80; }
-    .card { fill: #161b22; stroke: #30363d; } .lane { stroke: #2a313b; } .axis { stroke: #6b7788; } .wait { fill: #414c5b; }
+    .card { fill: #161b22; stroke: #30363d; } .blank { fill: #161b22; } .lane { stroke: #2a313b; } .axis { stroke: #6b7788; } .wait { fill: #414c5b; }
     .held { fill: #2b5a97; } .store { fill: #163325; } .trouble { fill: #3d2413; } .process { fill: #1d242e; stroke: #39434f; }
     .arrow { stroke: #b4bfcd; } .arrow-good { stroke: #4ade80; } .arrow-bad { stroke: #fb923c; } .mark { stroke: #8793a3; }
   }
@@ -78,8 +78,8 @@ class Drawing:
 
 
 def polling():
-    d = Drawing("polling", "Polling: whoever waits asks again and again", 556)
-    y = 70
+    d = Drawing("polling", "Polling: whoever waits asks again and again", 568)
+    y = 84
     for i, name in enumerate(["holder", "A, first", "B, second", "C, third"]):
         d.lane(y + 38 * i, name)
     d.bar(110, y - 11, 190, "holds")
@@ -91,13 +91,14 @@ def polling():
     d.bar(330, y + 38 * 3 - 11, 170, "holds")
     d.rect(301, y - 14, 28, 38 * 3 + 6, "trouble", 3)
     d.text(315, y - 22, "free, and nobody knows", "small bad", "middle")
-    d.text(620, y + 43, "still waits", "small bad")
-    d.text(620, y + 81, "still waits", "small bad")
+    for lane in (1, 2):
+        d.rect(614, y + 38 * lane - 8, 68, 16, "blank", 0)
+        d.text(620, y + 38 * lane + 4, "still waits", "small bad")
     d.text(110, y + 150, "Every orange tick is a request that the store must answer, mostly with “no”. Who comes next is luck:\n"
            "C came last. Asking less often costs less and wastes more time; asking more often the other way round.", "small")
-    d.line(22, 262, WIDTH - 22, 262, "lane")
-    d.text(22, 292, "Watching: whoever waits stands in a queue and is told", "title")
-    y = 330
+    d.line(22, 272, WIDTH - 22, 272, "lane")
+    d.text(22, 304, "Watching: whoever waits stands in a queue and is told", "title")
+    y = 342
     for i, name in enumerate(["holder", "A, first", "B, second", "C, third"]):
         d.lane(y + 38 * i, name)
     d.bar(110, y - 11, 190, "holds")
@@ -172,14 +173,14 @@ def grant():
 
 def fencing():
     d = Drawing("fencing", "Fencing: the protected system refuses whoever was too slow", 400)
-    for name, y in (("process 1", 90), ("the lock", 165), ("process 2", 240), ("the database", 330)):
+    for name, y in (("process 1", 90), ("the lock", 165), ("process 2", 240), ("database", 330)):
         d.lane(y, name)
     d.bar(110, 79, 92, "token 33")
     d.rect(204, 77, 330, 26, "trouble", 4)
     d.text(369, 94, "stopped: garbage collection, a moved VM, swap …", "small bad", "middle")
     d.bar(536, 79, 60, "33 ?")
-    d.bar(110, 154, 206, "33", "held")
-    d.bar(340, 154, 396, "34", "held")
+    d.bar(110, 154, 217, "33", "held")
+    d.bar(348, 154, 388, "34", "held")
     d.text(328, 146, "ttl over", "small bad", "middle")
     d.line(328, 150, 328, 182, "mark-bad")
     d.arrow(340, 228, 348, 180)
@@ -190,7 +191,7 @@ def fencing():
     d.text(448, 335, "remembers 34", "small", "middle")
     d.arrow(584, 103, 606, 302, "arrow-bad", cut=True)
     d.text(616, 286, "write, 33: refused", "bad")
-    d.text(110, 380, "No lock service can keep process 1 from waking up and writing. The database can: one comparison per write.", "small")
+    d.text(110, 380, "No lock service can keep process 1 from waking up and writing. The database can, by one comparison.", "small")
     d.save()
 
 
@@ -239,14 +240,14 @@ def pause():
         d.arrow(x, 123, x + 10, 200)
         d.arrow(x + 12, 200, x + 24, 126)
     d.text(150, 178, "acquire", "small")
-    d.text(250, 178, "renewal: base", "small")
+    d.text(250, 160, "renewal: the ttl counts\nfrom when it was sent", "small")
     d.line(212, 62, 212, 122, "mark")
     d.arrow(212, 72, 436, 72)
     d.text(324, 64, "ttl, less 1 % and 2 ms", "small", "middle")
     d.line(438, 62, 438, 132, "mark-bad")
     d.text(444, 68, "the holder's own deadline", "small bad")
     d.line(460, 196, 460, 234, "mark-bad")
-    d.text(456, 192, "the store's, always later", "small bad", "end")
+    d.text(468, 192, "the store's, always later", "small bad")
     d.rect(240, 306, 226, 8, "wait", 3)
     d.arrow(462, 230, 474, 286, "arrow-good")
     d.bar(476, 299, 260, "holds, with a larger token")
