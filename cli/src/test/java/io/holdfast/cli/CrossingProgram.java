@@ -16,7 +16,7 @@ final class CrossingProgram {
 
     /** @param arguments the store, its name, the lock to take, the lock to want, a file to make, a file to wait for */
     public static void main(String[] arguments) throws IOException, InterruptedException {
-        LockOptions options = LockOptions.defaults().withTtl(Duration.ofSeconds(10));
+        LockOptions options = LockOptions.defaults().withTtl(Duration.ofSeconds(30));
         Path told = Path.of(arguments[5]);
         try (Holdfast holdfast = Holdfast.builder()
                         .store(arguments[0])
@@ -24,7 +24,7 @@ final class CrossingProgram {
                         .connect();
                 Lease first = holdfast.lock(arguments[2], options).acquire()) {
             Files.createFile(Path.of(arguments[4]));
-            Awaitility.await().atMost(Duration.ofMinutes(2)).until(() -> Files.exists(told));
+            Awaitility.await().atMost(Duration.ofMinutes(10)).until(() -> Files.exists(told));
             try (Lease second = holdfast.lock(arguments[3], options).acquire()) {
                 System.out.println(first.name() + " and " + second.name());
             }

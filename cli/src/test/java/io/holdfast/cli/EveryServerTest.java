@@ -24,7 +24,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 @DisplayName("The holdfast command on every server")
 class EveryServerTest {
 
-    private static final Duration SOON = Duration.ofSeconds(60);
+    private static final Duration SOON = HoldfastProcess.PATIENCE;
 
     @TempDir
     Path directory;

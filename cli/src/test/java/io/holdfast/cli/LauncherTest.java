@@ -141,7 +141,7 @@ class LauncherTest {
         builder.environment().put("HOLDFAST_STORE", store());
         builder.environment().putAll(environment);
         Process process = builder.start();
-        assertThat(process.waitFor(60, TimeUnit.SECONDS)).isTrue();
+        assertThat(process.waitFor(HoldfastProcess.PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
         return new Done(process.exitValue(), Files.readString(output.toPath()));
     }
 

@@ -65,7 +65,7 @@ class LookTest {
                 Holdfast other = Holdfast.connect(store);
                 Lease held = holdfast.lock("job").acquire()) {
             CompletableFuture<Lease> waiting = other.lock("job").acquireAsync();
-            await().until(() -> !holdfast.lock("job").inspect().waiters().isEmpty());
+            await().atMost(HoldfastProcess.PATIENCE).until(() -> !holdfast.lock("job").inspect().waiters().isEmpty());
 
             String shown = Captured.of("show", "job", "--store", store).out();
 
@@ -118,12 +118,12 @@ class LookTest {
         watching.start();
         try (Holdfast holdfast = Holdfast.connect(store)) {
             try (Lease held = holdfast.lock("job").acquire()) {
-                await().until(() ->
+                await().atMost(HoldfastProcess.PATIENCE).until(() ->
                         seen.toString(StandardCharsets.UTF_8).contains("{\"event\":\"held\",\"name\":\"job\""));
                 assertThat(held.isValid()).isTrue();
             }
 
-            await().until(() ->
+            await().atMost(HoldfastProcess.PATIENCE).until(() ->
                     seen.toString(StandardCharsets.UTF_8).contains("{\"event\":\"freed\",\"name\":\"job\""));
 
             assertThat(seen.toString(StandardCharsets.UTF_8).lines())
@@ -161,7 +161,7 @@ class LookTest {
 
             assertThat(forced.exitCode()).isZero();
             assertThat(forced.out()).isEqualTo("{\"name\":\"job\",\"released\":1}\n");
-            await().until(() -> !held.isValid());
+            await().atMost(HoldfastProcess.PATIENCE).until(() -> !held.isValid());
             assertThat(Captured.of("release", "job", "--force", "--store", store))
                     .isEqualTo(new Captured(0, "'job' was free: there was nothing to release.\n", ""));
         }
@@ -180,7 +180,7 @@ class LookTest {
 
     @Test
     void showTellsThatALockIsOnlyKeptForAWhileAfterItsHolderEnded() throws InterruptedException {
-        LockOptions kept = LockOptions.defaults().withMinHold(Duration.ofSeconds(20));
+        LockOptions kept = LockOptions.defaults().withMinHold(Duration.ofMinutes(10));
         try (Holdfast holdfast = Holdfast.connect(store)) {
             holdfast.lock("job", kept).run(() -> {});
 

@@ -33,7 +33,7 @@ class ManyProcessesTest {
                         Map.of("HOLDFAST_STORE", store),
                         "run",
                         "-w",
-                        "120",
+                        "10m",
                         "counter",
                         "--",
                         "sh",

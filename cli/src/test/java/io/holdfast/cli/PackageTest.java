@@ -8,7 +8,6 @@ import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.MatchResult;
@@ -78,7 +77,7 @@ class PackageTest {
         Process job = start(prefix
                 + "/bin/holdfast run --store file:$PWD/locks job -- sh -c 'touch began; until [ -e go ]; do sleep 0.1;"
                 + " done; exit 7'");
-        await().until(() -> Files.exists(directory.resolve("began")));
+        await().atMost(HoldfastProcess.PATIENCE).until(() -> Files.exists(directory.resolve("began")));
 
         Files.writeString(unpacked.resolve("etc/holdfast.conf"), "HOLDFAST_STORE=file:/x\n");
         good(unpacked + "/install --no-archive --prefix " + prefix);
@@ -89,7 +88,7 @@ class PackageTest {
         good(unpacked + "/install --remove --prefix " + prefix);
         Files.createFile(directory.resolve("go"));
 
-        assertThat(job.waitFor(60, TimeUnit.SECONDS)).isTrue();
+        assertThat(job.waitFor(HoldfastProcess.PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
         assertThat(job.exitValue()).isEqualTo(7);
         assertThat(prefix.resolve("bin/holdfast")).doesNotExist();
         assertThat(prefix.resolve("lib/holdfast")).doesNotExist();
@@ -243,7 +242,7 @@ class PackageTest {
                 .redirectErrorStream(true)
                 .redirectOutput(output)
                 .start();
-        assertThat(process.waitFor(Duration.ofMinutes(3).toSeconds(), TimeUnit.SECONDS))
+        assertThat(process.waitFor(HoldfastProcess.PATIENCE.toSeconds(), TimeUnit.SECONDS))
                 .isTrue();
         return new Done(process.exitValue(), Files.readString(output.toPath()));
     }

@@ -17,6 +17,7 @@ import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -25,7 +26,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 @DisplayName("holdfast run: signals, kills, lost locks")
 class RunEndsTest {
 
-    private static final Duration PATIENCE = Duration.ofSeconds(30);
+    private static final Duration PATIENCE = HoldfastProcess.PATIENCE;
 
     @TempDir
     Path directory;
@@ -257,6 +258,7 @@ class RunEndsTest {
     }
 
     @Test
+    @Tag("alone")
     void endsAtOnceWithItsCommandThoughRedisIsDown() throws IOException {
         try (RedisServer redis = RedisServer.start()) {
             HoldfastProcess run = HoldfastProcess.start(
@@ -282,6 +284,7 @@ class RunEndsTest {
     }
 
     @Test
+    @Tag("alone")
     void endsAtOnceWithItsCommandThoughRedisHasNotAnsweredForAWhile() throws IOException {
         try (RedisServer redis = RedisServer.start()) {
             HoldfastProcess run = HoldfastProcess.start(

@@ -1,6 +1,7 @@
 package io.holdfast.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.holdfast.servers.EtcdServer;
 import io.holdfast.servers.RedisServer;
@@ -8,12 +9,14 @@ import io.holdfast.servers.TlsMaterial;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.InetAddress;
+import java.net.InetSocketAddress;
 import java.net.ServerSocket;
 import java.net.Socket;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
+import java.util.List;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
@@ -51,6 +54,11 @@ class StoreErrorsTest {
         Thread serving = new Thread(StoreErrorsTest::serveWebPages, "web");
         serving.setDaemon(true);
         serving.start();
+        // What a first request of a JVM costs, classes of gRPC above all, is not what these tests are about.
+        for (String store : List.of(at("redis", redis.port()), at("etcd", etcd.port()))) {
+            await().atMost(HoldfastProcess.PATIENCE)
+                    .until(() -> Captured.of("ls", "--store", store).exitCode() == 0);
+        }
     }
 
     @AfterAll
@@ -98,11 +106,12 @@ class StoreErrorsTest {
     @ParameterizedTest
     @ValueSource(strings = {"redis", "rediss", "etcd", "etcds"})
     void nobodyListens(String scheme) throws IOException {
-        int port;
-        try (ServerSocket free = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            port = free.getLocalPort();
+        // Bound, so that no other gets the port, and not listened at.
+        try (Socket bound = new Socket()) {
+            bound.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+            int port = bound.getLocalPort();
+            says(at(scheme, port), "cannot connect to 127.0.0.1:" + port, "Connection refused", "running", "port");
         }
-        says(at(scheme, port), "cannot connect to 127.0.0.1:" + port, "Connection refused", "running", "port");
     }
 
     @ParameterizedTest

@@ -6,14 +6,16 @@ import static org.awaitility.Awaitility.await;
 import io.holdfast.spi.StoreProvider;
 import java.io.IOException;
 import java.net.InetAddress;
-import java.net.ServerSocket;
+import java.net.InetSocketAddress;
+import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.ServiceLoader;
 import java.util.stream.Stream;
+import org.junit.jupiter.api.AfterAll;
+import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
@@ -26,15 +28,25 @@ class StoreTroubleTest {
 
     private static final String CANARY = "canary-7f3a";
 
+    /** Bound, so that no server of another test gets its port, and not listened at. */
+    private static final Socket UNUSED = new Socket();
+
     @TempDir
     Path directory;
 
+    @BeforeAll
+    static void bind() throws IOException {
+        UNUSED.bind(new InetSocketAddress(InetAddress.getLoopbackAddress(), 0));
+    }
+
+    @AfterAll
+    static void unbind() throws IOException {
+        UNUSED.close();
+    }
+
     /** The example of every store on the class path that has servers, aimed at a port nobody listens on. */
-    static Stream<String> unreachable() throws IOException {
-        int port;
-        try (ServerSocket socket = new ServerSocket(0, 1, InetAddress.getLoopbackAddress())) {
-            port = socket.getLocalPort();
-        }
+    static Stream<String> unreachable() {
+        int port = UNUSED.getLocalPort();
         return ServiceLoader.load(StoreProvider.class).stream()
                 .map(provider -> provider.get().example())
                 .filter(example -> example.contains("://"))
@@ -142,8 +154,8 @@ class StoreTroubleTest {
         Path inTheWay = Files.createFile(directory.resolve("mount"));
         String store = "file:" + inTheWay.resolve("locks");
         try (var waiting = HoldfastProcess.start(
-                directory, Map.of(), "run", "--store", store, "-w", "60", "job", "--", "touch", "ran")) {
-            await().atMost(Duration.ofSeconds(30)).until(() -> waiting.err().contains("Trying again"));
+                directory, Map.of(), "run", "--store", store, "-w", "10m", "job", "--", "touch", "ran")) {
+            await().atMost(HoldfastProcess.PATIENCE).until(() -> waiting.err().contains("Trying again"));
 
             Files.delete(inTheWay);
 

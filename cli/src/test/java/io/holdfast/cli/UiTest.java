@@ -28,7 +28,7 @@ import org.junit.jupiter.params.provider.CsvSource;
 @DisplayName("holdfast ui")
 class UiTest {
 
-    private static final Duration SOON = Duration.ofSeconds(60);
+    private static final Duration SOON = HoldfastProcess.PATIENCE;
     private static final Pattern ADDRESS = Pattern.compile("https?://127\\.0\\.0\\.1:\\d+/\\?token=[\\w-]+");
 
     @TempDir

@@ -4,6 +4,7 @@ import io.holdfast.DistributedLock;
 import io.holdfast.Holdfast;
 import io.holdfast.Lease;
 import java.util.concurrent.Callable;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.TimeUnit;
@@ -52,9 +53,14 @@ public final class OversoldStock {
 
     private static int everybody(Warehouse warehouse, int buyers, Callable<Void> buyer) throws InterruptedException {
         ExecutorService threads = Executors.newFixedThreadPool(buyers);
+        CountDownLatch opening = new CountDownLatch(1);
         for (int i = 0; i < buyers; i++) {
-            threads.submit(buyer);
+            threads.submit(() -> {
+                opening.await();
+                return buyer.call();
+            });
         }
+        opening.countDown();
         threads.shutdown();
         threads.awaitTermination(1, TimeUnit.MINUTES);
         return warehouse.sold();
