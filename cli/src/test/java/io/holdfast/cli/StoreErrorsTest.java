@@ -238,10 +238,12 @@ class StoreErrorsTest {
         Path file = Files.createFile(directory.resolve("file"));
 
         Captured inside = Captured.of("run", "-n", "--store", "file:" + file.resolve("locks"), "job", "--", "true");
+        Captured looked = Captured.of("ls", "--store", "file:" + file);
         Captured inProc = Captured.of("run", "-n", "--store", "file:/proc/locks", "job", "--", "true");
 
         assertThat(inside.exitCode()).isEqualTo(69);
         assertThat(inside.err()).contains(file + " is not a directory").doesNotContain("Exception");
+        assertThat(looked.err()).contains(file + " is not a directory");
         assertThat(inProc.exitCode()).isEqualTo(69);
         assertThat(inProc.err()).contains("/proc/locks").doesNotContain("Exception");
     }
@@ -293,7 +295,7 @@ class StoreErrorsTest {
 
             Captured asked = Captured.of("release", "job", "--store", store);
             assertThat(asked.exitCode()).isEqualTo(64);
-            assertThat(asked.err()).contains("another program", "--force");
+            assertThat(asked.err()).contains("another program, which left no name and may be at work", "--force");
             assertThat(jedis.get("holdfast:job")).isEqualTo("theirs");
 
             Captured forced = Captured.of("release", "job", "--force", "--store", store);

@@ -24,6 +24,7 @@ import java.nio.file.AccessDeniedException;
 import java.nio.file.FileAlreadyExistsException;
 import java.nio.file.Files;
 import java.nio.file.NoSuchFileException;
+import java.nio.file.NotDirectoryException;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -413,7 +414,7 @@ public final class FileStore implements DowngradingStore, AdministeredStore, Tok
         String what;
         if (e instanceof AccessDeniedException) {
             what = "no permission to use " + e.getMessage();
-        } else if (e instanceof FileAlreadyExistsException) {
+        } else if (e instanceof FileAlreadyExistsException || e instanceof NotDirectoryException) {
             what = e.getMessage() + " is not a directory";
         } else if (e instanceof NoSuchFileException) {
             what = e.getMessage() + " cannot be made or is gone";
