@@ -6,6 +6,7 @@ import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
@@ -16,6 +17,7 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
 
 /** The script, if what it starts is built. */
@@ -91,6 +93,25 @@ class LauncherTest {
         assertThat(done.output()).contains("What to watch:", "ann drives", "bob is too late");
     }
 
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "nosuch | 64 | There is no example",
+                "oversold-stock --sotre file:x | 64 | not understood",
+                "oversold-stock --store | 64 | not understood",
+                "oversold-stock --store redis://localhost:1 | 69 | cannot connect to localhost:1"
+            })
+    void anExampleThatCannotRunSaysSo(String line, int exitCode, String reason) throws Exception {
+        List<String> words = new ArrayList<>(List.of(line.strip().split(" ")));
+        words.add(0, BuiltCommand.ROOT.resolve("example").toString());
+
+        Done done = run(words, Map.of());
+
+        assertThat(done.exitCode()).as(done.output()).isEqualTo(exitCode);
+        assertThat(done.output()).contains(reason).doesNotContain("\tat ");
+    }
+
     @Test
     void startsServersForTorture() throws Exception {
         Done done = run(
@@ -141,7 +162,8 @@ class LauncherTest {
         builder.environment().put("HOLDFAST_STORE", store());
         builder.environment().putAll(environment);
         Process process = builder.start();
-        assertThat(process.waitFor(HoldfastProcess.PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
+        assertThat(process.waitFor(HoldfastProcess.PATIENCE.toSeconds(), TimeUnit.SECONDS))
+                .isTrue();
         return new Done(process.exitValue(), Files.readString(output.toPath()));
     }
 

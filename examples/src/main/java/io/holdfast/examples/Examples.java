@@ -1,10 +1,13 @@
 package io.holdfast.examples;
 
 import io.holdfast.Holdfast;
+import io.holdfast.LockException;
 import io.holdfast.examples.sql.SellOut;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Optional;
+import java.util.Set;
+import java.util.concurrent.ExecutionException;
 
 /** What {@code ./example} starts: finds an example by its name, says what to watch, and runs it. */
 public final class Examples {
@@ -53,21 +56,53 @@ public final class Examples {
                             + " wait grows. The page it writes shows it.",
                     PollingAgainstWatching::main));
 
+    private static final Set<String> OPTIONS = Set.of("--store", "--seconds", "--html");
+
     private Examples() {}
 
     public static void main(String[] args) throws Exception {
-        Optional<Example> asked = args.length == 0
-                ? Optional.empty()
-                : ALL.stream().filter(example -> example.name.equals(args[0])).findFirst();
-        if (asked.isEmpty()) {
+        if (args.length == 0 || List.of("-h", "--help").contains(args[0])) {
             System.out.println(
                     "Usage: ./example NAME [--store URI]; without a store, or HOLDFAST_STORE, on files of this machine.");
             ALL.forEach(example -> System.out.printf("  %-26s %s%n", example.name, example.about));
-            System.exit(args.length == 0 ? 0 : 64);
+            return;
         }
-        System.out.println("What to watch: " + asked.get().watch);
+        try {
+            run(args[0], Arrays.copyOfRange(args, 1, args.length));
+        } catch (IllegalArgumentException e) {
+            System.err.println(e.getMessage());
+            System.exit(64);
+        } catch (LockException e) {
+            System.err.println(e.getMessage());
+            System.exit(69);
+        } catch (ExecutionException e) {
+            System.err.println(e.getCause().getMessage());
+            System.exit(69);
+        }
+    }
+
+    private static void run(String name, String... args) throws Exception {
+        Example asked = ALL.stream()
+                .filter(example -> example.name.equals(name))
+                .findFirst()
+                .orElseThrow(() ->
+                        new IllegalArgumentException("There is no example '" + name + "'; ./example lists them."));
+        requireKnown(args);
+        System.out.println("What to watch: " + asked.watch);
         System.out.println();
-        asked.get().program.main(Arrays.copyOfRange(args, 1, args.length));
+        asked.program.main(args);
+    }
+
+    /** A mistyped option must not run the example somewhere else than asked for. */
+    private static void requireKnown(String... args) {
+        for (int i = 0; i < args.length; i++) {
+            boolean alone = OPTIONS.contains(args[i]);
+            if (!alone && !OPTIONS.contains(args[i].replaceFirst("=.*", "")) || alone && i + 1 == args.length) {
+                throw new IllegalArgumentException("'" + args[i] + "' is not understood. Options are --store URI and,"
+                        + " of polling-against-watching, --seconds N and --html FILE.");
+            }
+            i += alone ? 1 : 0;
+        }
     }
 
     /** The store of {@code --store}, else of {@code HOLDFAST_STORE}, else files of this machine. */

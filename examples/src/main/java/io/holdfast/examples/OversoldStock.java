@@ -3,10 +3,13 @@ package io.holdfast.examples;
 import io.holdfast.DistributedLock;
 import io.holdfast.Holdfast;
 import io.holdfast.Lease;
+import java.util.Collections;
+import java.util.List;
 import java.util.concurrent.Callable;
-import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.LockSupport;
 
@@ -16,7 +19,7 @@ public final class OversoldStock {
     private static final int ITEMS = 10;
     private static final int BUYERS = 50;
 
-    public static void main(String[] args) throws InterruptedException {
+    public static void main(String[] args) throws Exception {
         try (Holdfast holdfast = Examples.connect(args)) {
             Warehouse open = new Warehouse(ITEMS);
             System.out.println("without a lock: sold " + sellUnguarded(open, BUYERS) + " of " + ITEMS);
@@ -25,7 +28,8 @@ public final class OversoldStock {
         }
     }
 
-    static int sell(Holdfast holdfast, Warehouse warehouse, int buyers) throws InterruptedException {
+    static int sell(Holdfast holdfast, Warehouse warehouse, int buyers)
+            throws InterruptedException, ExecutionException {
         DistributedLock lock = holdfast.lock("stock/sku-42");
         return everybody(warehouse, buyers, () -> {
             try (Lease lease = lock.acquire()) {
@@ -35,7 +39,8 @@ public final class OversoldStock {
         });
     }
 
-    static int sellUnguarded(Warehouse warehouse, int buyers) throws InterruptedException {
+    static int sellUnguarded(Warehouse warehouse, int buyers)
+            throws InterruptedException, ExecutionException {
         return everybody(warehouse, buyers, () -> {
             buy(warehouse, Long.MAX_VALUE);
             return null;
@@ -51,18 +56,14 @@ public final class OversoldStock {
         }
     }
 
-    private static int everybody(Warehouse warehouse, int buyers, Callable<Void> buyer) throws InterruptedException {
+    private static int everybody(Warehouse warehouse, int buyers, Callable<Void> buyer)
+            throws InterruptedException, ExecutionException {
         ExecutorService threads = Executors.newFixedThreadPool(buyers);
-        CountDownLatch opening = new CountDownLatch(1);
-        for (int i = 0; i < buyers; i++) {
-            threads.submit(() -> {
-                opening.await();
-                return buyer.call();
-            });
-        }
-        opening.countDown();
+        List<Future<Void>> purchases = threads.invokeAll(Collections.nCopies(buyers, buyer));
         threads.shutdown();
-        threads.awaitTermination(1, TimeUnit.MINUTES);
+        for (Future<Void> purchase : purchases) {
+            purchase.get();
+        }
         return warehouse.sold();
     }
 

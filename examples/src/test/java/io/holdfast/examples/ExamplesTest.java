@@ -34,7 +34,7 @@ class ExamplesTest {
     }
 
     @Test
-    void stockIsNeverOversold() throws InterruptedException {
+    void stockIsNeverOversold() throws Exception {
         Warehouse warehouse = new Warehouse(10);
 
         assertThat(OversoldStock.sell(holdfast, warehouse, 50)).isEqualTo(10);
@@ -42,7 +42,7 @@ class ExamplesTest {
     }
 
     @Test
-    void stockIsOversoldWithoutTheLock() throws InterruptedException {
+    void stockIsOversoldWithoutTheLock() throws Exception {
         assertThat(OversoldStock.sellUnguarded(new Warehouse(10), 50)).isGreaterThan(10);
     }
 

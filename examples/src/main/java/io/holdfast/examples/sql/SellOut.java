@@ -5,12 +5,14 @@ import io.holdfast.Holdfast;
 import io.holdfast.examples.Examples;
 import io.holdfast.jdbc.JdbcStores;
 import io.holdfast.jdbc.RecipeSchema;
+import java.util.Collections;
 import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
+import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.Future;
 
 /**
  * The three ways to sell out side by side, on a database of yours.
@@ -27,8 +29,8 @@ public final class SellOut {
     public static void main(String[] args) throws Exception {
         String url = Examples.option("--store", args).orElse("");
         if (!url.startsWith("jdbc:")) {
-            System.err.println("This one needs a database: --store jdbc:postgresql://localhost/test?user=test");
-            System.exit(64);
+            throw new IllegalArgumentException(
+                    "This one needs a database: --store jdbc:postgresql://localhost/test?user=test");
         }
         try (HikariDataSource database = new HikariDataSource()) {
             database.setJdbcUrl(url);
@@ -54,19 +56,15 @@ public final class SellOut {
         }
     }
 
-    static int sellToEverybody(Shop shop, String sku, int customers) throws InterruptedException {
-        AtomicInteger sold = new AtomicInteger();
+    static int sellToEverybody(Shop shop, String sku, int customers)
+            throws InterruptedException, ExecutionException {
         ExecutorService threads = Executors.newFixedThreadPool(10);
-        for (int i = 0; i < customers; i++) {
-            threads.submit(() -> {
-                if (shop.sell(sku)) {
-                    sold.incrementAndGet();
-                }
-                return null;
-            });
-        }
+        List<Future<Boolean>> purchases = threads.invokeAll(Collections.nCopies(customers, () -> shop.sell(sku)));
         threads.shutdown();
-        threads.awaitTermination(1, TimeUnit.MINUTES);
-        return sold.get();
+        int sold = 0;
+        for (Future<Boolean> purchase : purchases) {
+            sold += purchase.get() ? 1 : 0;
+        }
+        return sold;
     }
 }
