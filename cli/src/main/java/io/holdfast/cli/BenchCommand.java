@@ -48,7 +48,7 @@ import picocli.CommandLine.Spec;
         },
         exitCodeOnInvalidInput = 64,
         exitCodeOnExecutionException = 70)
-final class BenchCommand implements Callable<Integer> {
+final class BenchCommand implements Callable<Integer>, StoreCommand {
 
     private final Output output;
 
@@ -132,6 +132,16 @@ final class BenchCommand implements Callable<Integer> {
         }
     }
 
+    @Override
+    public String attempt() {
+        return "use the store";
+    }
+
+    @Override
+    public String consequence() {
+        return "Nothing was run.";
+    }
+
     private int measure(Optional<Path> directory) throws IOException {
         List<StoreAddress> addresses = new ArrayList<>();
         directory.ifPresent(path -> {
@@ -139,6 +149,7 @@ final class BenchCommand implements Callable<Integer> {
             addresses.add(StoreAddress.of("file:" + path).called("file:"));
         });
         stores.forEach(store -> addresses.add(StoreAddress.of(store)));
+        stores.forEach(CommonOptions::requireAnswer);
         StoreBench bench = new StoreBench(addresses, modes(), Scenario.parse(scenario), Pace.ofSeconds(seconds));
         BenchProgress progress = new BenchProgress(output.messages());
         progress.announce(bench.expected());

@@ -3,6 +3,7 @@ package io.holdfast.cli;
 import io.holdfast.Holdfast;
 import io.holdfast.HoldfastBuilder;
 import java.util.Locale;
+import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Option;
 
@@ -49,6 +50,17 @@ final class CommonOptions {
                     Failure.USAGE,
                     "memory: keeps locks inside one process, so it would keep nobody else out. Use file: for the"
                             + " processes of this machine, or a server such as redis://localhost:6379.");
+        }
+    }
+
+    /**
+     * Asks a store for a sign of life, and whether it has all it needs, before minutes are spent on one that cannot be used.
+     *
+     * @throws io.holdfast.LockException if it does not answer
+     */
+    static void requireAnswer(String store) {
+        try (Holdfast holdfast = Holdfast.connect(store)) {
+            holdfast.locks("holdfast-", Optional.empty(), 1);
         }
     }
 

@@ -1,11 +1,13 @@
 package io.holdfast.cli;
 
+import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.function.Supplier;
 import picocli.AutoComplete;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
+import picocli.CommandLine.Parameters;
 
 /** {@code holdfast completion}. */
 @Command(
@@ -24,6 +26,9 @@ final class CompletionCommand implements Callable<Integer> {
     private final Output output;
     private final Supplier<CommandLine> all;
 
+    @Parameters(arity = "0..1", paramLabel = "SHELL", description = "bash or zsh: the script is the same.")
+    private String shell = "";
+
     @Option(names = "--json", description = "Write the script as a JSON string.")
     private boolean json;
 
@@ -40,6 +45,10 @@ final class CompletionCommand implements Callable<Integer> {
 
     @Override
     public Integer call() {
+        if (!List.of("", "bash", "zsh").contains(shell)) {
+            throw new FailedException(
+                    Failure.USAGE, "there is a script for bash and zsh, none for " + Names.inText(shell) + ".");
+        }
         String script = AutoComplete.bash("holdfast", all.get());
         if (output.isJson()) {
             output.printJson(line -> line.text("script", script));

@@ -5,6 +5,7 @@ import io.holdfast.LockException;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.UnknownOutcomeException;
 import io.holdfast.UnsupportedLockException;
+import java.util.List;
 import picocli.CommandLine;
 import picocli.CommandLine.IExecutionExceptionHandler;
 import picocli.CommandLine.IParameterExceptionHandler;
@@ -33,7 +34,7 @@ final class Failures implements IExecutionExceptionHandler, IParameterExceptionH
             return end(known.failure(), known.getMessage());
         }
         if (failure instanceof UnsupportedLockException unsupported) {
-            return end(Failure.USAGE, sentence(withNameInQuotes(unsupported)));
+            return end(Failure.USAGE, sentence(withNameInQuotes(unsupported)).replace("minHold", "--hold-at-least"));
         }
         if (failure instanceof IllegalArgumentException) {
             return end(Failure.USAGE, sentence(failure.getMessage()));
@@ -45,7 +46,11 @@ final class Failures implements IExecutionExceptionHandler, IParameterExceptionH
             StoreCommand command =
                     commandLine.getCommand() instanceof StoreCommand asked ? asked : () -> "use the store";
             String what = "cannot " + command.attempt() + ": " + sentence(reason(trouble));
-            return end(Failure.STORE_UNREACHABLE, (what + " " + command.consequence()).strip());
+            // A store that misses its tables shows how to create them.
+            List<String> lines =
+                    (what + " " + command.consequence()).strip().lines().toList();
+            output.fail(Failure.STORE_UNREACHABLE, lines, Failure.STORE_UNREACHABLE.exitCode);
+            return Failure.STORE_UNREACHABLE.exitCode;
         }
         if (System.getenv("HOLDFAST_DEBUG") != null) {
             failure.printStackTrace(output.messages());

@@ -68,12 +68,21 @@ final class LockText {
         LocalDateTime local =
                 LocalDateTime.ofInstant(then, ZoneId.systemDefault()).truncatedTo(ChronoUnit.SECONDS);
         boolean today = local.toLocalDate().equals(LocalDate.now());
-        return (today ? "" : local.toLocalDate() + " ") + TIME.format(local) + " ("
-                + span(Duration.between(then, Instant.now())) + " ago)";
+        return (today ? "" : local.toLocalDate() + " ") + TIME.format(local) + " (" + age(then) + " ago)";
     }
 
+    /** A dash where the store does not keep it, as etcd does not. */
     static String age(Optional<Instant> since) {
-        return since.map(then -> span(Duration.between(then, Instant.now()))).orElse("?");
+        return since.map(LockText::age).orElse("-");
+    }
+
+    /** To follow what is held or waited for; nothing where the store does not keep it. */
+    static String forHowLong(Optional<Instant> since) {
+        return since.map(then -> ", for " + age(then)).orElse("");
+    }
+
+    private static String age(Instant then) {
+        return span(Duration.between(then, Instant.now()));
     }
 
     /** {@code 3.2s}, {@code 4m10s}, {@code 2h05m}, {@code 3d4h}. */

@@ -3,6 +3,7 @@ package io.holdfast.cli;
 import java.io.PrintStream;
 import java.util.Arrays;
 import java.util.List;
+import java.util.stream.Stream;
 import picocli.CommandLine;
 
 /** The {@code holdfast} command. */
@@ -59,8 +60,20 @@ public final class Main {
      */
     record Invocation(List<String> own, List<String> command) {
 
-        static Invocation of(String... arguments) {
+        /** {@code help run} and {@code version}, as other commands have them, are {@code run --help} and {@code --version}. */
+        private static List<String> inUsualOrder(String... arguments) {
             List<String> all = List.copyOf(Arrays.asList(arguments));
+            if (all.equals(List.of("version"))) {
+                return List.of("--version");
+            }
+            boolean help = !all.isEmpty() && all.size() <= 2 && all.get(0).equals("help");
+            return help
+                    ? Stream.concat(all.stream().skip(1), Stream.of("--help")).toList()
+                    : all;
+        }
+
+        static Invocation of(String... arguments) {
+            List<String> all = inUsualOrder(arguments);
             int split = all.indexOf("--");
             if (split < 0 || !all.get(0).equals("run")) {
                 return new Invocation(all, List.of());

@@ -2,7 +2,9 @@ package io.holdfast.cli;
 
 import io.holdfast.ui.json.JsonText;
 import java.io.PrintStream;
+import java.util.List;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 
 /**
  * Where the command writes: results to standard output, everything else to standard error, as text or as JSON.
@@ -67,14 +69,19 @@ final class Output {
         messages.println(JsonText.object(fields));
     }
 
-    /** Says why the command ends. */
+    /** Says why the command ends, in one line. */
     void fail(Failure failure, String message, int exitCode) {
-        String safe = redaction.apply(message);
+        fail(failure, List.of(message), exitCode);
+    }
+
+    /** The same in several lines, such as tables to create. */
+    void fail(Failure failure, List<String> message, int exitCode) {
+        List<String> safe = message.stream().map(redaction::apply).toList();
         messages.println(
                 json
                         ? JsonText.object(line -> line.text("error", failure.word)
-                                .text("message", safe)
+                                .text("message", String.join("\n", safe))
                                 .number("exitCode", exitCode))
-                        : "holdfast: " + Names.visible(safe));
+                        : "holdfast: " + safe.stream().map(Names::visible).collect(Collectors.joining("\n")));
     }
 }

@@ -17,8 +17,10 @@ final class Redaction {
     /** The same in what is not quite a URI, and not a path. */
     private static final Pattern USER_AND_PASSWORD = Pattern.compile("[^\\s/:'\"]+:(?!/)[^\\s'\"]+@");
 
-    private static final Pattern SECRET_VALUE =
-            Pattern.compile("(?i)((?:password|passwd|pwd|secret|token)[a-z]*=)[^&;\\s'\"]*");
+    /** Where a store has left the value out already, the colon behind it stays. */
+    private static final Pattern SECRET_VALUE = Pattern.compile(
+            "(?i)((?:password|passwd|pwd|secret|token)[a-z]*=)(?:\\*{3}(?=[:.,]?(?:\\s|$))|[^&;\\s'\"]*)");
+
     private static final int SHORTEST_SECRET = 4;
 
     private final List<String> secrets;

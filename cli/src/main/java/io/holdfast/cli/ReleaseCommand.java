@@ -76,11 +76,14 @@ final class ReleaseCommand implements Callable<Integer>, StoreCommand {
     }
 
     private static String outcome(int holders, LockView before) {
+        if (before.isHeld() && before.holders().stream().allMatch(LockView.Holder::isLingering)) {
+            return " is free; its holder had already released it.";
+        }
         if (holders > 0) {
             return " taken from " + holders + (holders == 1 ? " holder." : " holders.");
         }
         return before.isHeld()
-                ? " is free; its holder had already released it."
+                ? " is free; its holder has released it meanwhile."
                 : " was free: there was nothing to release.";
     }
 
@@ -89,7 +92,8 @@ final class ReleaseCommand implements Callable<Integer>, StoreCommand {
         String state = holder.isLingering()
                 ? " is taken: " + LockText.lingeringText(holder) + ". To free it now: "
                 : " is held by " + LockText.whoInFull(holder.origin())
-                        + ", which may be at work. Stop it there if you can; to take the lock away all the same: ";
+                        + (holder.origin().isPresent() ? ", which may be at work." : " and may be at work.")
+                        + " Stop it there if you can; to take the lock away all the same: ";
         return "lock " + Names.inText(name) + state + common.line("release --force", name);
     }
 }

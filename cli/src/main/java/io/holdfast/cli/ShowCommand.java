@@ -58,7 +58,7 @@ final class ShowCommand implements Callable<Integer>, StoreCommand {
         for (LockView.Waiter waiter : view.waiters()) {
             place++;
             output.print("  waiting " + place + ". " + LockText.whoInFull(waiter.origin()) + ", " + waiter.demand()
-                    + ", for " + LockText.age(waiter.since()));
+                    + LockText.forHowLong(waiter.since()));
         }
     }
 
@@ -73,7 +73,8 @@ final class ShowCommand implements Callable<Integer>, StoreCommand {
             return;
         }
         output.print("  held by " + LockText.whoInFull(holder.origin()));
-        output.print(what + ", for " + LockText.age(holder.since())
+        output.print(what
+                + LockText.forHowLong(holder.since())
                 + holder.timeLeft()
                         .map(left -> ", expires in " + LockText.span(left) + " unless renewed")
                         .orElse(""));

@@ -52,7 +52,7 @@ import picocli.CommandLine.Parameters;
         },
         exitCodeOnInvalidInput = 64,
         exitCodeOnExecutionException = 70)
-final class TortureCommand implements Callable<Integer> {
+final class TortureCommand implements Callable<Integer>, StoreCommand {
 
     private final Output output;
 
@@ -163,6 +163,9 @@ final class TortureCommand implements Callable<Integer> {
             jobs.forEach(this::printPlan);
             return 0;
         }
+        if (local.isEmpty()) {
+            CommonOptions.requireAnswer(ownStore());
+        }
         Path directory = Files.createTempDirectory("holdfast-torture-");
         Files.setPosixFilePermissions(directory, PosixFilePermissions.fromString("rwxr-xr-x"));
         Results kept = results == null ? null : new Results(results);
@@ -190,6 +193,16 @@ final class TortureCommand implements Callable<Integer> {
             safetyPage.write(file -> SafetyPage.write(kept == null ? summaries : kept.all(), file));
         }
         return headline.outcome() == Headline.Outcome.KEPT ? 0 : 1;
+    }
+
+    @Override
+    public String attempt() {
+        return "use the store";
+    }
+
+    @Override
+    public String consequence() {
+        return "Nothing was run.";
     }
 
     private List<Job> jobs() {
@@ -230,12 +243,17 @@ final class TortureCommand implements Callable<Integer> {
         }
     }
 
-    private Job ownJob(Set<Fault> asked) {
+    private String ownStore() {
         String store = uri != null ? uri : System.getenv(CommonOptions.STORE_VARIABLE);
         if (store == null) {
             throw new IllegalArgumentException("name a store, as in redis://localhost:6379, or --local redis");
         }
         CommonOptions.requireShared(store);
+        return store;
+    }
+
+    private Job ownJob(Set<Fault> asked) {
+        String store = ownStore();
         OwnStore own = new OwnStore(store);
         Set<Fault> possible = own.faults();
         possible.retainAll(asked);

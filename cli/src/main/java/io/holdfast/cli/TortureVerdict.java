@@ -61,7 +61,7 @@ final class TortureVerdict {
         output.print("");
         for (Promise promise : Promise.values()) {
             output.print(String.format(
-                    Locale.ROOT, "%-10s %-52s %s", word(promise), promise.sentence(), count(summaries, promise)));
+                    Locale.ROOT, "%-10s %-53s %s", word(promise), promise.sentence(), count(summaries, promise)));
         }
     }
 

@@ -4,6 +4,8 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Collectors;
+import picocli.CommandLine.MissingParameterException;
+import picocli.CommandLine.Model.ArgSpec;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Model.OptionSpec;
 import picocli.CommandLine.ParameterException;
@@ -26,12 +28,31 @@ final class WrongUsage {
             return meant.map(line -> "two dashes must stand before the command to run; did you mean: " + line)
                     .orElseGet(() -> unmatched(unmatched.getUnmatched().get(0), command) + see);
         }
-        return Failures.sentence(failure.getMessage()) + see;
+        if (failure instanceof MissingParameterException missing) {
+            return missing.getMissing().stream().map(WrongUsage::label).collect(Collectors.joining(" and "))
+                    + " is missing." + see;
+        }
+        return Failures.sentence(inPlainWords(failure.getMessage())) + see;
+    }
+
+    private static String label(ArgSpec argument) {
+        return argument.isOption() ? ((OptionSpec) argument).longestName() : argument.paramLabel();
+    }
+
+    /** Picocli speaks of Java's types and counts from 0. */
+    private static String inPlainWords(String message) {
+        return message.replaceFirst("^Invalid value for option '([^']*)': ", "$1: ")
+                .replaceFirst("^Invalid value for positional parameter at index \\d+ \\(([^)]*)\\): ", "$1: ")
+                .replaceFirst("is not an? (int|long)$", "is not a whole number")
+                .replaceFirst("is not a double$", "is not a number");
     }
 
     private static String unmatched(String argument, CommandSpec command) {
         String word = Names.inText(argument);
         if (argument.startsWith("-")) {
+            if (isOfACommand(argument, command)) {
+                return word + " belongs behind the command, as in: holdfast COMMAND " + argument + ".";
+            }
             return "there is no option " + word + " here"
                     + Suggestions.nearest(argument, command.optionsMap().keySet())
                             .map(option -> "; did you mean " + option + "?")
@@ -45,6 +66,11 @@ final class WrongUsage {
                             .orElse(", only " + String.join(", ", known) + ".");
         }
         return word + " is one argument too many; a name with spaces needs quotes.";
+    }
+
+    private static boolean isOfACommand(String option, CommandSpec command) {
+        return command.subcommands().values().stream()
+                .anyMatch(one -> one.getCommandSpec().optionsMap().containsKey(option));
     }
 
     /** The same command line with the dashes that were left out: before what follows the name of the lock. */

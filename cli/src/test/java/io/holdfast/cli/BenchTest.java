@@ -35,12 +35,4 @@ class BenchTest {
             }
         }
     }
-
-    @Test
-    void saysWhyAStoreHasNoResult() {
-        Captured bench = Captured.of("bench", "redis://localhost:1", "--scenario", "free", "--seconds", "0.5");
-
-        assertThat(bench.exitCode()).isEqualTo(70);
-        assertThat(bench.out()).contains("no result for free lock");
-    }
 }

@@ -112,7 +112,8 @@ class DeadlocksTest {
                 Holdfast two = Holdfast.connect(store);
                 Lease held = one.lock("job").acquire()) {
             CompletableFuture<Lease> waiting = two.lock("job").acquireAsync();
-            await().atMost(SOON).until(() -> !one.lock("job").inspect().waiters().isEmpty());
+            await().atMost(SOON)
+                    .until(() -> !one.lock("job").inspect().waiters().isEmpty());
 
             assertThat(Captured.of("deadlocks", "--store", store))
                     .isEqualTo(new Captured(0, "No deadlock is suspected.\n", ""));

@@ -17,6 +17,7 @@ import java.util.Map;
 import java.util.function.Supplier;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -105,6 +106,22 @@ class EveryServerTest {
             }
             assertThat(answer(on, "show", "job")).isEqualTo("job: free\n");
             assertThat(directory.resolve("second")).doesNotExist();
+        }
+    }
+
+    @Test
+    void aDatabaseWithoutTablesIsToldWithTheStatementsThatCreateThem() {
+        try (Running on = Kind.POSTGRESQL.start()) {
+            Captured listed = await().atMost(SOON)
+                    .until(
+                            () -> Captured.of("ls", "--store", on.store().replace("&createSchema=true", "")),
+                            captured -> !captured.err().contains("in time"));
+
+            assertThat(listed.exitCode()).as(listed.err()).isEqualTo(Failure.STORE_UNREACHABLE.exitCode);
+            assertThat(listed.err().lines())
+                    .anyMatch(line -> line.startsWith("holdfast: cannot list the locks: There is no table"))
+                    .contains("CREATE TABLE IF NOT EXISTS holdfast_lock (")
+                    .anyMatch(line -> line.contains("createSchema=true"));
         }
     }
 

@@ -116,7 +116,8 @@ class LauncherBuildTest {
                 .redirectOutput(home.resolve("output").toFile())
                 .start();
 
-        assertThat(process.waitFor(HoldfastProcess.PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
+        assertThat(process.waitFor(HoldfastProcess.PATIENCE.toSeconds(), TimeUnit.SECONDS))
+                .isTrue();
         // Java was started with the old jar, which is no jar here.
         assertThat(home.resolve("output"))
                 .content()
@@ -150,7 +151,8 @@ class LauncherBuildTest {
                 .redirectOutput(home.resolve("output").toFile());
         builder.environment().merge("PATH", bin.toString(), (path, ours) -> ours + ":" + path);
         builder.environment().put("JAVA_HOME", System.getProperty("java.home"));
-        assertThat(builder.start().waitFor(HoldfastProcess.PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
+        assertThat(builder.start().waitFor(HoldfastProcess.PATIENCE.toSeconds(), TimeUnit.SECONDS))
+                .isTrue();
         return Files.readString(home.resolve("output"));
     }
 

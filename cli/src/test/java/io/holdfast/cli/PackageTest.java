@@ -88,7 +88,8 @@ class PackageTest {
         good(unpacked + "/install --remove --prefix " + prefix);
         Files.createFile(directory.resolve("go"));
 
-        assertThat(job.waitFor(HoldfastProcess.PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
+        assertThat(job.waitFor(HoldfastProcess.PATIENCE.toSeconds(), TimeUnit.SECONDS))
+                .isTrue();
         assertThat(job.exitValue()).isEqualTo(7);
         assertThat(prefix.resolve("bin/holdfast")).doesNotExist();
         assertThat(prefix.resolve("lib/holdfast")).doesNotExist();
@@ -132,7 +133,7 @@ class PackageTest {
         String page = Files.readString(unpacked.resolve("share/man/man1/holdfast.1"));
         assertThat(good("man --warnings -l " + unpacked + "/share/man/man1/holdfast.1 2>&1 >/dev/null"))
                 .isEmpty();
-        for (String command : List.of("run", "ls", "show", "watch", "release", "prune")) {
+        for (String command : List.of("run", "ls", "show", "watch", "release", "prune", "deadlocks", "ui")) {
             assertThat(page).contains("holdfast " + command + "\\fR");
             assertThat(Pattern.compile("--[a-z][a-z-]+")
                             .matcher(Captured.of(command, "--help").out())

@@ -70,7 +70,8 @@ class ShellInDocsTest {
 
         Process process = builder.start();
 
-        assertThat(process.waitFor(HoldfastProcess.PATIENCE.toSeconds(), TimeUnit.SECONDS)).isTrue();
+        assertThat(process.waitFor(HoldfastProcess.PATIENCE.toSeconds(), TimeUnit.SECONDS))
+                .isTrue();
         String said = Files.readString(output.toPath());
         assertThat(process.exitValue()).as(said).isZero();
         assertThat(said)

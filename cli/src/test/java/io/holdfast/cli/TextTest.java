@@ -8,6 +8,8 @@ import io.holdfast.LockView;
 import io.holdfast.ui.json.JsonText;
 import io.holdfast.ui.json.LockJson;
 import java.time.Duration;
+import java.time.Instant;
+import java.util.Map;
 import java.util.Optional;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -57,6 +59,25 @@ class TextTest {
         assertThat(LockText.token(foreign)).isEmpty();
         assertThat(JsonText.object(json -> LockJson.fields(json, ours))).contains("\"token\":\"7168\"");
         assertThat(JsonText.object(json -> LockJson.fields(json, foreign))).doesNotContain("token");
+    }
+
+    @Test
+    void aTimeThatTheStoreDoesNotKeepIsLeftOut() {
+        assertThat(LockText.forHowLong(Optional.empty())).isEmpty();
+        assertThat(LockText.forHowLong(Optional.of(Instant.now()))).startsWith(", for ");
+    }
+
+    @ParameterizedTest
+    @CsvSource(
+            delimiter = '|',
+            value = {
+                "no connection to jdbc:x?user=a&password=***: refused | no connection to jdbc:x?user=a&password=***: refused",
+                "at jdbc:x?password=geheim: refused | at jdbc:x?password=*** refused",
+                "at jdbc:x?password=***geheim | at jdbc:x?password=***",
+                "at jdbc:x?password=geheim&user=a | at jdbc:x?password=***&user=a"
+            })
+    void leavesPasswordsOutAndNothingElse(String text, String shown) {
+        assertThat(Redaction.of(new String[0], Map.of()).apply(text)).isEqualTo(shown);
     }
 
     private static LockView.Holder holder(Optional<Long> token) {

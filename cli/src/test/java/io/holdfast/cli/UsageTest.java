@@ -35,9 +35,12 @@ class UsageTest {
                 "bench --html /no/such/r.html | Nothing was run",
                 "bench --json=/no/such/r.json | --json /no/such/r.json cannot be written",
                 "ls --store reids://h | redis://",
-                "run | NAME",
+                "run | NAME is missing",
                 "run job | holdfast run NAME -- COMMAND",
                 "run job -- | holdfast run NAME -- COMMAND",
+                "run --permits two job -- true | --permits: 'two' is not a whole number",
+                "--store file:/tmp/x ls | belongs behind the command",
+                "completion fish | bash and zsh",
                 "run job ls -l | -l",
                 "run job extra -- true | extra",
                 "run -- true | NAME",
@@ -50,7 +53,7 @@ class UsageTest {
                 "run --ttl 0 job -- true | --ttl",
                 "show | NAME",
                 "prune | AGE",
-                "prune often | 7d",
+                "prune often | AGE: 'often' is not a duration such as 500ms",
                 "watch --interval 0 | --interval",
                 "bench --scenario nonsense | crowd",
                 "bench --seconds 0 | --seconds",
@@ -77,6 +80,26 @@ class UsageTest {
                 .startsWith("holdfast: torture --local needs a source build")
                 .contains("./holdfast torture --local")
                 .hasLineCount(1);
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"torture redis://localhost:1", "bench redis://localhost:1 --html /tmp/never-written.html"})
+    void aStoreThatIsNotThereIsNeitherTorturedNorMeasured(String line) {
+        Captured refused = Captured.of(line.split(" "));
+
+        assertThat(refused.exitCode()).as(refused.out()).isEqualTo(69);
+        assertThat(refused.out()).doesNotContain("BROKEN", "no result");
+        assertThat(refused.err())
+                .startsWith("holdfast: cannot use the store: cannot connect to localhost:1: Connection refused.")
+                .endsWith(" Nothing was run.\n")
+                .hasLineCount(1);
+    }
+
+    @Test
+    void helpAndVersionAreAlsoCommands() {
+        assertThat(Captured.of("help")).isEqualTo(Captured.of("--help"));
+        assertThat(Captured.of("help", "run")).isEqualTo(Captured.of("run", "--help"));
+        assertThat(Captured.of("version")).isEqualTo(Captured.of("--version"));
     }
 
     @Test
