@@ -165,6 +165,8 @@ class RunEndsTest {
         var run = run(
                 "--ttl",
                 "3s",
+                "--grace",
+                "5m",
                 "job",
                 "--",
                 "sh",
