@@ -98,6 +98,17 @@ class PackageTest {
     }
 
     @Test
+    void whoMayNotInstallThereIsToldWhereElse() throws Exception {
+        requireRoot();
+        good("chmod -R a+rX " + unpacked + " && mkdir -m 755 roots");
+
+        Done refused = run(directory, NOBODY + unpacked + "/install --prefix $PWD/roots");
+
+        assertThat(refused.exitCode()).isEqualTo(73);
+        assertThat(refused.output()).contains("roots cannot be written to", "--prefix ~/.local").hasLineCount(1);
+    }
+
+    @Test
     void theSettingsNameTheStoreUnlessTheEnvironmentDoes() throws Exception {
         Files.writeString(unpacked.resolve("etc/holdfast.conf"), "# ours\n\nHOLDFAST_STORE=memory:\n");
 
