@@ -105,7 +105,9 @@ class PackageTest {
         Done refused = run(directory, NOBODY + unpacked + "/install --prefix $PWD/roots");
 
         assertThat(refused.exitCode()).isEqualTo(73);
-        assertThat(refused.output()).contains("roots cannot be written to", "--prefix ~/.local").hasLineCount(1);
+        assertThat(refused.output())
+                .contains("roots cannot be written to", "--prefix ~/.local")
+                .hasLineCount(1);
     }
 
     @Test

@@ -39,8 +39,7 @@ public final class OversoldStock {
         });
     }
 
-    static int sellUnguarded(Warehouse warehouse, int buyers)
-            throws InterruptedException, ExecutionException {
+    static int sellUnguarded(Warehouse warehouse, int buyers) throws InterruptedException, ExecutionException {
         return everybody(warehouse, buyers, () -> {
             buy(warehouse, Long.MAX_VALUE);
             return null;

@@ -56,8 +56,7 @@ public final class SellOut {
         }
     }
 
-    static int sellToEverybody(Shop shop, String sku, int customers)
-            throws InterruptedException, ExecutionException {
+    static int sellToEverybody(Shop shop, String sku, int customers) throws InterruptedException, ExecutionException {
         ExecutorService threads = Executors.newFixedThreadPool(10);
         List<Future<Boolean>> purchases = threads.invokeAll(Collections.nCopies(customers, () -> shop.sell(sku)));
         threads.shutdown();

@@ -49,7 +49,8 @@ class LinksInDocsTest {
     private static List<String> broken(Path page, String text) throws IOException {
         List<String> broken = new ArrayList<>();
         String prose = text.replaceAll("(?ms)^```.*?^```$", "");
-        for (String link : LINK.matcher(prose).results().map(match -> match.group(1)).toList()) {
+        for (String link :
+                LINK.matcher(prose).results().map(match -> match.group(1)).toList()) {
             if (!link.contains(":") && !leadsSomewhere(page, link)) {
                 broken.add(link);
             }
