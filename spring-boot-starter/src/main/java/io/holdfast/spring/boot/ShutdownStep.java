@@ -34,7 +34,7 @@ final class ShutdownStep implements SmartLifecycle {
         });
     }
 
-    /** Before other leases are released, so that what leaders guard is theirs until then. Elections that are no beans end with their client. */
+    /** Before other leases are released, so that what leaders guard is theirs until then. Other elections end with their client. */
     static ShutdownStep resign(ObjectProvider<Election> elections) {
         return new ShutdownStep(1, () -> elections.stream().forEach(Election::close));
     }

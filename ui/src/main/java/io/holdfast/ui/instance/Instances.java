@@ -17,7 +17,9 @@ public final class Instances implements AutoCloseable {
 
     private final List<Instance> all;
     private final Set<Runnable> readers = ConcurrentHashMap.newKeySet();
-    private final HttpClient client = HttpClient.newHttpClient();
+    /** Without an offer of HTTP/2, which some servers take amiss. */
+    private final HttpClient client =
+            HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
     private final ScheduledExecutorService timer;
 
     public Instances(List<URI> actuators) {
