@@ -1,6 +1,7 @@
 package io.holdfast;
 
 import static io.holdfast.ManualClient.TTL;
+import static io.holdfast.ManualClient.awaitQuietly;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -164,14 +165,6 @@ class BlockingCallbacksTest {
             }
         } finally {
             Thread.currentThread().setContextClassLoader(before);
-        }
-    }
-
-    private static void awaitQuietly(CountDownLatch latch) {
-        try {
-            latch.await();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
         }
     }
 }

@@ -1,5 +1,6 @@
 package io.holdfast;
 
+import static io.holdfast.ManualClient.awaitQuietly;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -101,13 +102,5 @@ class CancellingTest {
 
         await().until(stage::isCancelled);
         await().until(() -> !client.isHeld("orders"));
-    }
-
-    private static void awaitQuietly(CountDownLatch latch) {
-        try {
-            latch.await();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
     }
 }

@@ -24,7 +24,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 class CloseTest {
 
     @ParameterizedTest(name = "in {0}()")
-    @ValueSource(strings = {"ask", "takeOverInherited", "open"})
+    @ValueSource(strings = {"takeOverInherited", "acquired"})
     @DisplayName("P1 closing during a local handoff leaves no valid lease without a lock")
     void closingDuringALocalHandoffLeavesNoValidLeaseWithoutALock(String method) throws Exception {
         String space = "memory:close-in-" + method;
@@ -33,6 +33,7 @@ class CloseTest {
                 Holdfast client = Holdfast.builder()
                         .store(space)
                         .time(moment)
+                        .listener(event -> {}) // of what is acquired, which looks at the clock for it
                         .localHandoff(64, Duration.ofMinutes(1))
                         .closeTimeout(Duration.ofMinutes(1))
                         .connect()) {

@@ -2,6 +2,7 @@ package io.holdfast;
 
 import static io.holdfast.ManualClient.OPTIONS;
 import static io.holdfast.ManualClient.TTL;
+import static io.holdfast.ManualClient.awaitQuietly;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
@@ -158,13 +159,5 @@ class EngineUnderAttackTest {
                     };
                 },
                 context.background());
-    }
-
-    private static void awaitQuietly(CountDownLatch latch) {
-        try {
-            latch.await();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
     }
 }

@@ -1,6 +1,7 @@
 package io.holdfast;
 
 import static io.holdfast.ManualClient.TTL;
+import static io.holdfast.ManualClient.awaitQuietly;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
@@ -301,13 +302,5 @@ class LeadershipTest {
                 .isThrownBy(() -> leading.get(10, TimeUnit.SECONDS))
                 .withCauseInstanceOf(InterruptedException.class);
         assertThat(client.isHeld("leader")).isFalse();
-    }
-
-    private static void awaitQuietly(CountDownLatch latch) {
-        try {
-            latch.await();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
     }
 }

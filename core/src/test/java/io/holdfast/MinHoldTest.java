@@ -342,7 +342,7 @@ class MinHoldTest {
         private static boolean isCompleting() {
             return StackWalker.getInstance()
                     .walk(frames ->
-                            frames.anyMatch(frame -> frame.getMethodName().equals("openLease")));
+                            frames.anyMatch(frame -> frame.getMethodName().equals("acquired")));
         }
     }
 }

@@ -1,6 +1,7 @@
 package io.holdfast;
 
 import static io.holdfast.ManualClient.TTL;
+import static io.holdfast.ManualClient.awaitQuietly;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.awaitility.Awaitility.await;
@@ -170,13 +171,5 @@ class TimeLimitsTest {
         return List.of(
                 new StoreUnavailableException("orders", "not sent in time"),
                 new UnknownOutcomeException("orders", "no answer in time"));
-    }
-
-    private static void awaitQuietly(CountDownLatch latch) {
-        try {
-            latch.await();
-        } catch (InterruptedException e) {
-            Thread.currentThread().interrupt();
-        }
     }
 }

@@ -108,15 +108,34 @@ public final class Ticket {
             Origin origin,
             Validity validity,
             Listener listener) {
+        this(name, owner, demand, ttl, origin, validity, listener, validity.nanoTime());
+    }
+
+    /** As the other, for those who have just looked at the clock. */
+    public Ticket(
+            String name,
+            OwnerId owner,
+            Demand demand,
+            Duration ttl,
+            Origin origin,
+            Validity validity,
+            Listener listener,
+            long nowNanos) {
         this.name = name;
         this.owner = owner;
         this.ttl = ttl;
         this.origin = origin;
         this.validity = validity;
         this.listener = listener;
-        long now = validity.nanoTime();
         this.standing = new AtomicReference<>(new Standing(
-                State.WAITING, demand, Answered.NEVER, Tokens.NONE, ttl, now, validity.endNanos(now, ttl), null));
+                State.WAITING,
+                demand,
+                Answered.NEVER,
+                Tokens.NONE,
+                ttl,
+                nowNanos,
+                validity.endNanos(nowNanos, ttl),
+                null));
     }
 
     /** The same claim at one of several stores that decide together. */
@@ -288,12 +307,17 @@ public final class Ticket {
 
     /** Ends it if its deadline has passed, waiting or held. False if there is time left. */
     public boolean endIfExpired() {
+        return endIfExpired(validity.nanoTime());
+    }
+
+    /** As {@link #endIfExpired()}, for those who have just looked at the clock. */
+    public boolean endIfExpired(long nowNanos) {
         while (true) {
             Standing now = standing.get();
             if (now.state == State.ENDED) {
                 return true;
             }
-            if (now.endNanos - validity.nanoTime() > 0) {
+            if (now.endNanos - nowNanos > 0) {
                 return false;
             }
             if (replace(now, now.ended(expired()))) {

@@ -17,7 +17,6 @@ import io.holdfast.internal.telemetry.Telemetry;
 import io.holdfast.internal.ticket.Cleanup.Certainty;
 import io.holdfast.internal.ticket.KeptTicket;
 import io.holdfast.internal.ticket.TicketUser;
-import io.holdfast.internal.ticket.Tickets;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.HintingStore;
 import io.holdfast.spi.LockObserver.Way;
@@ -273,11 +272,11 @@ final class Acquisition extends Gate.Entry<KeptTicket> implements TicketUser, In
     }
 
     private boolean step() {
+        if (stage != Stage.OVER) {
+            shared.lifecycle.requireOpen(terms.name());
+            warnOfLongWait();
+        }
         while (true) {
-            if (stage != Stage.OVER) {
-                shared.lifecycle.requireOpen(terms.name());
-                warnOfLongWait();
-            }
             switch (stage) {
                 case AT_GATE -> {
                     if (!passGate()) {
@@ -341,31 +340,24 @@ final class Acquisition extends Gate.Entry<KeptTicket> implements TicketUser, In
             return;
         }
         listenForHints();
-        KeptTicket asking = shared.tickets.open(
-                new Tickets.Spec(
-                        terms.name(),
-                        terms.demand(),
-                        terms.options().ttl(),
-                        terms.options().renewal(),
-                        origin()),
-                this);
-        kept = asking;
         // Closing waits for all of it: a grant must not slip between the answer and its lease.
         shared.lifecycle.begin();
         try {
-            askStore(asking);
+            askStore();
         } finally {
             shared.lifecycle.finish();
         }
     }
 
-    private void askStore(KeptTicket asking) {
+    private void askStore() {
+        Origin origin = origin();
         Mode mode = patience == Patience.ONCE || terms.poll() != null ? Mode.TRY : Mode.QUEUE;
-        Deadline limit = patience == Patience.ONCE ? shared.once() : deadline;
         long askedNanos = now();
+        KeptTicket asking = shared.tickets.open(terms.name(), demand, terms.options(), origin, this, askedNanos);
+        kept = asking;
         Optional<Refusal> refusal;
         try {
-            refusal = shared.requests.request(asking.ticket(), mode, limit, askedNanos);
+            refusal = shared.requests.request(asking, mode, deadline, askedNanos);
         } catch (StoreUnavailableException e) {
             endTicket();
             rideOut(e);
@@ -442,7 +434,9 @@ final class Acquisition extends Gate.Entry<KeptTicket> implements TicketUser, In
             giveUpIfLate();
             return;
         }
-        if (terms.options().renewal() == Renewal.AUTO && granted.isSurelyValid(now())) {
+        long arrivedNanos = now();
+        if (terms.options().renewal() == Renewal.AUTO && granted.isSurelyValid(arrivedNanos)) {
+            granted.startUse(arrivedNanos);
             complete(granted);
             return;
         }
@@ -457,6 +451,7 @@ final class Acquisition extends Gate.Entry<KeptTicket> implements TicketUser, In
             throw e;
         }
         if (granted.ticket().isValid()) {
+            granted.startUse(now());
             complete(granted);
         } else {
             withdrawTicket(Certainty.CONFIRMED);
@@ -466,19 +461,16 @@ final class Acquisition extends Gate.Entry<KeptTicket> implements TicketUser, In
 
     private void complete(KeptTicket granted) {
         story.acquired(Way.GRANTED, granted.usersToken(), startedNanos);
-        HeldLease opened = openLease(granted);
-        granted.startUse(opened.life().grantedNanos());
+        openLease(granted, granted.grantedNanos());
     }
 
     /** Until the lease is there the ticket is this acquisition's to give back, should anything go wrong. */
-    private HeldLease openLease(KeptTicket ticket) {
+    private void openLease(KeptTicket ticket, long nowNanos) {
         // Before the lease is there, which may end at once.
         shared.held.add(this);
-        HeldLease opened = shared.leases.open(ticket, this, terms.options(), caller.threadName(), story);
-        lease = opened;
+        lease = shared.leases.open(ticket, this, terms.options(), caller.threadName(), story, nowNanos);
         kept = null;
         stage = Stage.OVER;
-        return opened;
     }
 
     /** Whether what another thread left at the gate is this one's lease now. */
@@ -487,7 +479,8 @@ final class Acquisition extends Gate.Entry<KeptTicket> implements TicketUser, In
         if (inherited == null) {
             return false;
         }
-        if (!accepts(inherited) || !inherited.isSurelyValid(now())) {
+        long now = now();
+        if (!accepts(inherited) || !inherited.isSurelyValid(now)) {
             // Not on this thread: the caller's deadline is for its own request.
             inherited.endInBackground(Duration.ZERO);
             return false;
@@ -495,7 +488,7 @@ final class Acquisition extends Gate.Entry<KeptTicket> implements TicketUser, In
         kept = inherited;
         inherited.handOn(caller.threadName(), terms.options().note());
         story.acquired(Way.HANDED_OVER, inherited.usersToken(), startedNanos);
-        openLease(inherited);
+        openLease(inherited, now);
         return true;
     }
 

@@ -59,14 +59,9 @@ public final class Acquisitions {
         this.never = Deadline.never(time);
     }
 
-    /** For those who wait as long as it takes. */
+    /** For those who wait as long as it takes, and those who ask once: every request has its own limit. */
     public Deadline never() {
         return never;
-    }
-
-    /** For those who ask once: what one request may take. */
-    public Deadline once() {
-        return requests.deadline();
     }
 
     public Deadline after(Duration wait) {

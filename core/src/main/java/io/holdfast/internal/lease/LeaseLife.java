@@ -76,7 +76,8 @@ public final class LeaseLife implements TicketUser {
             InsideGate inside,
             LockOptions options,
             String thread,
-            Telemetry.Story story) {
+            Telemetry.Story story,
+            long grantedNanos) {
         this.leases = leases;
         this.kept = kept;
         this.ticket = kept.ticket();
@@ -85,7 +86,7 @@ public final class LeaseLife implements TicketUser {
         this.thread = thread;
         this.story = story;
         this.token = kept.usersToken();
-        this.grantedNanos = now();
+        this.grantedNanos = grantedNanos;
     }
 
     HeldLease newHandle() {
@@ -110,11 +111,6 @@ public final class LeaseLife implements TicketUser {
             // Closing the client ended it while it lay at the gate and had no lease to tell.
             close();
         }
-    }
-
-    /** When it began. */
-    public long grantedNanos() {
-        return grantedNanos;
     }
 
     public String name() {
@@ -152,7 +148,7 @@ public final class LeaseLife implements TicketUser {
     }
 
     public boolean isValid() {
-        return isHeld() && !isTooLong() && ticket.isValid();
+        return isHeld() && (options.maxHold().isEmpty() || !isTooLong(now())) && ticket.isValid();
     }
 
     public void requireValid() {
@@ -192,17 +188,22 @@ public final class LeaseLife implements TicketUser {
     }
 
     ReleaseResult release() {
-        endIfTooLong();
-        if (isHeld()) {
-            ticket.isValid(); // a passed deadline ends the ticket, and with it this lease
-        }
-        return state.beginRelease() ? finishRelease() : state.result();
+        long now = now();
+        return beginRelease(now) ? finishRelease(now) : state.result();
     }
 
-    private ReleaseResult finishRelease() {
+    /** Whether it is the caller's to release. A passed deadline wins: then it is lost. */
+    private boolean beginRelease(long nowNanos) {
+        if (isHeld()) {
+            endIfTooLong(nowNanos);
+            ticket.endIfExpired(nowNanos);
+        }
+        return state.beginRelease();
+    }
+
+    private ReleaseResult finishRelease(long nowNanos) {
         forgetHandle();
-        ReleaseResult result =
-                handOn() ? ReleaseResult.RELEASED : leases.requests().underWay(() -> giveBack(linger()));
+        ReleaseResult result = handOn(nowNanos) ? ReleaseResult.RELEASED : giveBack(linger(nowNanos), nowNanos);
         story.released(token, result, grantedNanos);
         return result;
     }
@@ -213,18 +214,14 @@ public final class LeaseLife implements TicketUser {
 
     /** Ends the lease here and now; the store is asked on a thread of the client's own. */
     CompletableFuture<ReleaseResult> releaseAsync() {
-        endIfTooLong();
-        if (isHeld()) {
-            ticket.isValid();
-        }
-        if (!state.beginRelease()) {
+        if (!beginRelease(now())) {
             return CompletableFuture.completedFuture(state.result());
         }
         CompletableFuture<ReleaseResult> outcome = new CompletableFuture<>();
         leases.requests().beginUnderWay();
         Runnable release = () -> {
             try {
-                ReleaseResult result = finishRelease();
+                ReleaseResult result = finishRelease(now());
                 leases.callbacks().complete(outcome::complete, result);
             } catch (RuntimeException | Error e) {
                 leases.callbacks().complete(outcome::completeExceptionally, e);
@@ -240,42 +237,32 @@ public final class LeaseLife implements TicketUser {
         return outcome;
     }
 
-    /** As {@link #release}, but gives it back in the background and does not tell how that went. */
-    private ReleaseResult releaseInBackground(Duration linger) {
-        endIfTooLong();
-        if (isHeld()) {
-            ticket.isValid();
-        }
-        if (!state.beginRelease()) {
-            return state.result();
-        }
-        forgetHandle();
-        ReleaseResult result = handOn() ? ReleaseResult.RELEASED : ReleaseResult.PENDING;
-        if (result == ReleaseResult.PENDING) {
-            kept.endInBackground(linger);
-            state.finishRelease(result);
-            inside.leave();
-        }
-        story.released(token, result, grantedNanos);
-        return result;
-    }
-
     /** Ends a lease that never reached a user: at once, whatever its shortest hold. */
     public void releaseUndelivered() {
         if (state.beginRelease()) {
             forgetHandle();
-            ReleaseResult result = leases.requests().underWay(() -> giveBack(Duration.ZERO));
-            story.released(token, result, grantedNanos);
+            story.released(token, giveBack(Duration.ZERO, now()), grantedNanos);
         }
     }
 
     /** As {@link #releaseUndelivered}, from a thread that must not wait for the store. */
     public void releaseUndeliveredInBackground() {
-        releaseInBackground(Duration.ZERO);
+        long now = now();
+        if (!beginRelease(now)) {
+            return;
+        }
+        forgetHandle();
+        ReleaseResult result = handOn(now) ? ReleaseResult.RELEASED : ReleaseResult.PENDING;
+        if (result == ReleaseResult.PENDING) {
+            kept.endInBackground(Duration.ZERO);
+            state.finishRelease(result);
+            inside.leave();
+        }
+        story.released(token, result, grantedNanos);
     }
 
-    private boolean handOn() {
-        if (!options.minHold().isZero() || !kept.mayBeHandedOn(leases.handoff(), now())) {
+    private boolean handOn(long nowNanos) {
+        if (!options.minHold().isZero() || !kept.mayBeHandedOn(leases.handoff(), nowNanos)) {
             return false;
         }
         if (!inside.handOn(kept)) {
@@ -285,9 +272,12 @@ public final class LeaseLife implements TicketUser {
         return true;
     }
 
-    private ReleaseResult giveBack(Duration linger) {
+    /** Closing waits for it: the store must be there, and what is left over must go to the clean-up. */
+    private ReleaseResult giveBack(Duration linger, long nowNanos) {
+        leases.requests().beginUnderWay();
         try {
-            ReleaseResult result = kept.end() == Ticket.State.HELD ? releaseAtStore(linger) : lostBefore(linger);
+            ReleaseResult result =
+                    kept.end() == Ticket.State.HELD ? releaseAtStore(linger, nowNanos) : lostBefore(linger);
             state.finishRelease(result);
             if (result == ReleaseResult.ALREADY_LOST) {
                 Ticket.Ending ending = ticket.ending()
@@ -297,13 +287,14 @@ public final class LeaseLife implements TicketUser {
             return result;
         } finally {
             inside.leave();
+            leases.requests().finishUnderWay();
         }
     }
 
-    private ReleaseResult releaseAtStore(Duration linger) {
+    private ReleaseResult releaseAtStore(Duration linger, long nowNanos) {
         kept.drop();
         try {
-            ReleaseAnswer answer = leases.requests().release(ticket, linger);
+            ReleaseAnswer answer = leases.requests().release(ticket, linger, nowNanos);
             return answer == ReleaseAnswer.RELEASED ? ReleaseResult.RELEASED : ReleaseResult.ALREADY_LOST;
         } catch (RuntimeException e) {
             // Also what a store should not throw: whatever happens, the lease ends and the next thread gets its turn.
@@ -342,14 +333,18 @@ public final class LeaseLife implements TicketUser {
 
     @Override
     public void endIfTooLong() {
-        if (isHeld() && isTooLong()) {
+        endIfTooLong(now());
+    }
+
+    private void endIfTooLong(long nowNanos) {
+        if (isHeld() && isTooLong(nowNanos)) {
             lose(LossReason.MAX_HOLD, "it was held for the longest time its options allow");
         }
     }
 
-    private boolean isTooLong() {
+    private boolean isTooLong(long nowNanos) {
         return options.maxHold().isPresent()
-                && now() - grantedNanos >= Deadline.nanosOf(options.maxHold().get());
+                && nowNanos - grantedNanos >= Deadline.nanosOf(options.maxHold().get());
     }
 
     @Override
@@ -373,7 +368,7 @@ public final class LeaseLife implements TicketUser {
     private void lose(LossReason reason, String detail) {
         if (state.lose()) {
             boolean storeHasIt = reason != LossReason.GONE && reason != LossReason.FORCED;
-            afterLoss(reason, detail, storeHasIt ? () -> kept.endInBackground(linger()) : kept::drop);
+            afterLoss(reason, detail, storeHasIt ? () -> kept.endInBackground(linger(now())) : kept::drop);
         }
     }
 
@@ -420,7 +415,8 @@ public final class LeaseLife implements TicketUser {
             throw new LeaseLostException(name(), token, whyNotValid());
         }
         HeldLease successor =
-                leases.open(kept, inside.asShared(), options, thread, story.successor(ticket.demand(), token));
+                leases.open(
+                kept, inside.asShared(), options, thread, story.successor(ticket.demand(), token), now());
         story.succeeded();
         state.finishRelease(ReleaseResult.RELEASED);
         forgetHandle();
@@ -433,21 +429,17 @@ public final class LeaseLife implements TicketUser {
             changed();
             endIfTooLong();
         } else {
-            finishRelease();
+            finishRelease(now());
         }
     }
 
     /** How long the lock must stay taken from now on to have been held for its shortest time. */
-    private Duration linger() {
+    private Duration linger(long nowNanos) {
         if (!delivered || options.minHold().isZero()) {
             return Duration.ZERO;
         }
-        Duration left = options.minHold().minus(held());
+        Duration left = options.minHold().minusNanos(nowNanos - grantedNanos);
         return left.isNegative() ? Duration.ZERO : left;
-    }
-
-    private Duration held() {
-        return Duration.ofNanos(now() - grantedNanos);
     }
 
     private Duration left() {

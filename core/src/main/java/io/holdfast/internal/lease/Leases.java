@@ -35,10 +35,16 @@ public record Leases(
      *
      * @param thread which thread of the user's asked for it, for people
      * @param story where its end is told
+     * @param nowNanos when it begins
      */
     public HeldLease open(
-            KeptTicket ticket, InsideGate inside, LockOptions options, String thread, Telemetry.Story story) {
-        LeaseLife life = new LeaseLife(this, ticket, inside, options, thread, story);
+            KeptTicket ticket,
+            InsideGate inside,
+            LockOptions options,
+            String thread,
+            Telemetry.Story story,
+            long nowNanos) {
+        LeaseLife life = new LeaseLife(this, ticket, inside, options, thread, story, nowNanos);
         HeldLease lease = life.newHandle();
         life.beginUse();
         return lease;

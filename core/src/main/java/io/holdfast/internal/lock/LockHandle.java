@@ -79,7 +79,7 @@ public final class LockHandle implements DistributedLock {
                 acquisitions,
                 terms,
                 Patience.ONCE,
-                acquisitions.once(),
+                acquisitions.never(),
                 lease -> Optional.ofNullable(lease).map(HeldLease::delivered));
     }
 
@@ -96,7 +96,7 @@ public final class LockHandle implements DistributedLock {
     /** For those who take several before the user gets any: not delivered yet, as what the next two return. */
     Optional<HeldLease> takeNow() {
         return Optional.ofNullable(
-                SyncDriver.acquireUninterruptibly(acquisitions, terms, Patience.ONCE, acquisitions.once()));
+                SyncDriver.acquireUninterruptibly(acquisitions, terms, Patience.ONCE, acquisitions.never()));
     }
 
     Optional<HeldLease> take(Patience patience, Deadline deadline) throws InterruptedException {

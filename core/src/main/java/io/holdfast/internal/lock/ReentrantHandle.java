@@ -49,7 +49,7 @@ final class ReentrantHandle implements ReentrantDistributedLock {
     @Override
     public boolean tryLock() {
         return enterAgain()
-                || own(SyncDriver.acquireUninterruptibly(acquisitions, terms, Patience.ONCE, acquisitions.once()));
+                || own(SyncDriver.acquireUninterruptibly(acquisitions, terms, Patience.ONCE, acquisitions.never()));
     }
 
     @Override

@@ -71,10 +71,10 @@ public final class Telemetry {
         Object flight = requestBegins(operation);
         try {
             T answer = request.get();
-            requestEnds(operation, startNanos, flight, null);
+            requestEnds(operation, startNanos, time.nanoTime(), flight, null);
             return answer;
         } catch (RuntimeException | Error e) {
-            requestEnds(operation, startNanos, flight, e);
+            requestEnds(operation, startNanos, time.nanoTime(), flight, e);
             throw e;
         }
     }
@@ -89,8 +89,12 @@ public final class Telemetry {
      * @param failure what it threw, or null if it was answered
      */
     public void requestEnds(
-            StoreOperation operation, long startNanos, @Nullable Object begun, @Nullable Throwable failure) {
-        long tookNanos = time.nanoTime() - startNanos;
+            StoreOperation operation,
+            long startNanos,
+            long endNanos,
+            @Nullable Object begun,
+            @Nullable Throwable failure) {
+        long tookNanos = endNanos - startNanos;
         statistics.request(operation, tookNanos, failure == null);
         if (begun != null) {
             FlightRecording.endRequest(

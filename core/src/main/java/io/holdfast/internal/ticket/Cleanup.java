@@ -59,7 +59,7 @@ public final class Cleanup {
     public void release(Ticket ticket, Duration linger) {
         long left = Math.max(0, ticket.endNanos() - time.nanoTime());
         start(ticket, ticket.givenTtl().plusNanos(left), () -> {
-            requests.release(ticket, linger);
+            requests.release(ticket, linger, time.nanoTime());
             return true;
         });
     }

@@ -14,6 +14,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadLocalRandom;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -42,15 +43,15 @@ public final class KeptTicket implements Ticket.Listener {
     private volatile String usersThread;
     private volatile Optional<String> usersNote;
 
-    KeptTicket(Tickets.Spec spec, Tickets tickets, TicketUser user) {
-        this.renewal = spec.renewal();
-        this.usersThread = spec.origin().thread();
-        this.usersNote = spec.origin().note();
+    KeptTicket(Tickets tickets, Function<Ticket.Listener, Ticket> made, Renewal renewal, TicketUser user) {
+        this.renewal = renewal;
         this.time = tickets.time();
         this.keeper = tickets.keeper();
         this.cleanup = tickets.cleanup();
         this.user = user;
-        this.ticket = tickets.newTicket(spec, this);
+        this.ticket = made.apply(this);
+        this.usersThread = ticket.origin().thread();
+        this.usersNote = ticket.origin().note();
         this.dueNanos = nextDueNanos();
     }
 
@@ -69,9 +70,14 @@ public final class KeptTicket implements Ticket.Listener {
         user = newUser;
     }
 
-    /** The grant has reached its first lease. */
+    /** The store has answered, or its grant has arrived: if it is held, it is from now on. */
     public void startUse(long nowNanos) {
         grantedNanos = nowNanos;
+    }
+
+    /** When its first lease began. */
+    public long grantedNanos() {
+        return grantedNanos;
     }
 
     /** Goes on under another lease, with the next local number, for that thread and its unit of work. By one at a time, whom the gate let in. */
@@ -111,7 +117,7 @@ public final class KeptTicket implements Ticket.Listener {
      */
     public boolean isSurelyValid(long nowNanos) {
         long endNanos = ticket.endNanos();
-        return ticket.isValid() && endNanos - nowNanos > (endNanos - ticket.baseNanos()) / 2;
+        return ticket.state() == Ticket.State.HELD && endNanos - nowNanos > (endNanos - ticket.baseNanos()) / 2;
     }
 
     /** Whether it was granted by a request sent before then, so that part of its time has gone. */

@@ -64,32 +64,25 @@ public final class StoreRequests {
         lifecycle.finish();
     }
 
-    /** Runs something that closing must wait for, since it may leave a grant to be given back. */
-    public <T extends @Nullable Object> T underWay(Supplier<T> work) {
-        lifecycle.begin();
-        try {
-            return work.get();
-        } finally {
-            lifecycle.finish();
-        }
-    }
-
     /**
      * Asks for a lock, by the caller's deadline or the request timeout if that is sooner. Closing must wait until its outcome is
      * dealt with: the caller has told the life cycle that it began.
      *
      * @param nowNanos for those who have just looked at the clock
      */
-    public Optional<Refusal> request(Ticket ticket, LockStore.Mode mode, Deadline callers, long nowNanos) {
+    public Optional<Refusal> request(KeptTicket asking, LockStore.Mode mode, Deadline callers, long nowNanos) {
+        Ticket ticket = asking.ticket();
         StoreOperation operation = mode == LockStore.Mode.TRY ? StoreOperation.TRY : StoreOperation.QUEUE;
         lifecycle.requireOpen(ticket.name());
         Object begun = telemetry.requestBegins(operation);
         try {
             Optional<Refusal> answer = store.request(ticket, mode, callers.within(timeout, nowNanos));
-            telemetry.requestEnds(operation, nowNanos, begun, null);
+            long answeredNanos = time.nanoTime();
+            asking.startUse(answeredNanos);
+            telemetry.requestEnds(operation, nowNanos, answeredNanos, begun, null);
             return answer;
         } catch (RuntimeException | Error e) {
-            telemetry.requestEnds(operation, nowNanos, begun, e);
+            telemetry.requestEnds(operation, nowNanos, time.nanoTime(), begun, e);
             throw e;
         }
     }
@@ -117,15 +110,15 @@ public final class StoreRequests {
         send(StoreOperation.DOWNGRADE, limit -> downgrading.downgrade(ticket, limit), deadline());
     }
 
-    public ReleaseAnswer release(Ticket ticket, Duration linger) {
-        long now = time.nanoTime();
+    /** @param nowNanos for those who have just looked at the clock */
+    public ReleaseAnswer release(Ticket ticket, Duration linger, long nowNanos) {
         Object begun = telemetry.requestBegins(StoreOperation.RELEASE);
         try {
-            ReleaseAnswer answer = store.release(ticket, linger, Deadline.after(time, now, timeout));
-            telemetry.requestEnds(StoreOperation.RELEASE, now, begun, null);
+            ReleaseAnswer answer = store.release(ticket, linger, Deadline.after(time, nowNanos, timeout));
+            telemetry.requestEnds(StoreOperation.RELEASE, nowNanos, time.nanoTime(), begun, null);
             return answer;
         } catch (RuntimeException | Error e) {
-            telemetry.requestEnds(StoreOperation.RELEASE, now, begun, e);
+            telemetry.requestEnds(StoreOperation.RELEASE, nowNanos, time.nanoTime(), begun, e);
             throw e;
         }
     }

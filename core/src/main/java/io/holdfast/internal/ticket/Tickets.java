@@ -1,13 +1,12 @@
 package io.holdfast.internal.ticket;
 
 import io.holdfast.Demand;
+import io.holdfast.LockOptions;
 import io.holdfast.LockView.Origin;
-import io.holdfast.Renewal;
 import io.holdfast.spi.OwnerId;
 import io.holdfast.spi.Ticket;
 import io.holdfast.spi.TimeSource;
 import io.holdfast.spi.Validity;
-import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 
@@ -40,29 +39,29 @@ public final class Tickets {
         this.cleanup = cleanup;
     }
 
-    /**
-     * What a ticket asks for.
-     *
-     * @param name the lock
-     * @param demand how it is to be held
-     * @param ttl how long the store keeps it without hearing from us
-     * @param renewal whether it is renewed once it is held
-     * @param origin who asks, for people
-     */
-    public record Spec(String name, Demand demand, Duration ttl, Renewal renewal, Origin origin) {}
-
     /** One who asks through this client; parameters as of {@link Origin}. */
     public Origin origin(String thread, Optional<String> note, List<String> holds) {
         return new Origin(clientName, host, pid, thread, note, holds);
     }
 
-    /** A new ticket. Nothing has been sent yet. */
-    public KeptTicket open(Spec spec, TicketUser user) {
-        return new KeptTicket(spec, this, user);
-    }
-
-    Ticket newTicket(Spec spec, Ticket.Listener listener) {
-        return new Ticket(spec.name(), owners.next(), spec.demand(), spec.ttl(), spec.origin(), validity, listener);
+    /**
+     * A new ticket. Nothing has been sent yet.
+     *
+     * @param name the lock
+     * @param demand how it is to be held
+     * @param options for how long, and whether it is renewed once it is held
+     * @param origin who asks, for people
+     * @param user who waits for it
+     * @param nowNanos just before it is asked for
+     */
+    public KeptTicket open(
+            String name, Demand demand, LockOptions options, Origin origin, TicketUser user, long nowNanos) {
+        return new KeptTicket(
+                this,
+                listener -> new Ticket(
+                        name, owners.next(), demand, options.ttl(), origin, validity, listener, nowNanos),
+                options.renewal(),
+                user);
     }
 
     TimeSource time() {

@@ -107,7 +107,7 @@ public final class OriginText {
     }
 
     private static String part(String text) {
-        if (text.length() <= LONGEST_PART && text.chars().noneMatch(OriginText::isSpecial)) {
+        if (isPlain(text)) {
             return text;
         }
         StringBuilder cleaned = new StringBuilder();
@@ -121,7 +121,17 @@ public final class OriginText {
         return cleaned.toString();
     }
 
-    private static boolean isSpecial(int c) {
-        return c == '|' || Character.isISOControl(c);
+    /** Asked of every acquisition, so a loop and no stream. */
+    private static boolean isPlain(String text) {
+        if (text.length() > LONGEST_PART) {
+            return false;
+        }
+        for (int i = 0; i < text.length(); i++) {
+            char c = text.charAt(i);
+            if (c == '|' || Character.isISOControl(c)) {
+                return false;
+            }
+        }
+        return true;
     }
 }

@@ -3,6 +3,7 @@ package io.holdfast.internal.ticket;
 import static org.jetbrains.lincheck.datastructures.ManagedStrategyGuaranteeKt.forClasses;
 
 import io.holdfast.Demand;
+import io.holdfast.LockOptions;
 import io.holdfast.Renewal;
 import io.holdfast.internal.telemetry.Telemetry;
 import io.holdfast.internal.work.Callbacks;
@@ -64,13 +65,12 @@ public class KeeperModelTest {
     private final AtomicInteger told = new AtomicInteger();
     /** Not renewed, so that its time is over when nobody moves it on. */
     private final KeptTicket kept = tickets.open(
-            new Tickets.Spec(
-                    "orders",
-                    Demand.exclusive(),
-                    TTL,
-                    Renewal.NONE,
-                    tickets.origin("thread", Optional.empty(), List.of())),
-            this::changed);
+            "orders",
+            Demand.exclusive(),
+            LockOptions.defaults().withTtl(TTL).withRenewal(Renewal.NONE),
+            tickets.origin("thread", Optional.empty(), List.of()),
+            this::changed,
+            START);
 
     private volatile boolean validAgain;
 
