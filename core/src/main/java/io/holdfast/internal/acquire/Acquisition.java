@@ -1,8 +1,6 @@
 package io.holdfast.internal.acquire;
 
 import io.holdfast.ClientClosedException;
-import io.holdfast.Demand;
-import io.holdfast.Fairness;
 import io.holdfast.LockEvent.Outcome;
 import io.holdfast.LockException;
 import io.holdfast.LockView.Origin;
@@ -12,7 +10,6 @@ import io.holdfast.Renewal;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.UnsupportedLockException;
 import io.holdfast.internal.lease.HeldLease;
-import io.holdfast.internal.lease.InsideGate;
 import io.holdfast.internal.telemetry.Telemetry;
 import io.holdfast.internal.ticket.Cleanup.Certainty;
 import io.holdfast.internal.ticket.KeptTicket;
@@ -55,8 +52,8 @@ import org.jspecify.annotations.Nullable;
  * that others caused, says nothing about the store: it ends like any other wait that was in vain.
  */
 
-/** An acquisition under way; then the stay of its lease inside the gate. */
-final class Acquisition extends Gate.Entry<KeptTicket> implements TicketUser, InsideGate {
+/** An acquisition under way. Over when its lease is there, or there will be none. */
+final class Acquisition implements TicketUser {
 
     private static final Logger LOG = System.getLogger(Acquisition.class.getName());
 
@@ -77,11 +74,10 @@ final class Acquisition extends Gate.Entry<KeptTicket> implements TicketUser, In
     private final Deadline deadline;
     private final long startedNanos;
     private final Caller caller;
+    private final GateStay stay;
     private final Telemetry.Story story;
 
     private Stage stage = Stage.AT_GATE;
-    private boolean atGate;
-    private volatile boolean insideGate;
     private @Nullable KeptTicket kept;
     private @Nullable Retries retries; // made when needed: what is free is had with one request
     private @Nullable LockException trouble; // why the store could not be asked last time
@@ -89,20 +85,14 @@ final class Acquisition extends Gate.Entry<KeptTicket> implements TicketUser, In
     private boolean longWaitSaid;
     private @Nullable HeldLease lease;
 
-    // Of the table of held locks.
-    boolean listed;
-
-    @Nullable
-    Acquisition below;
-
     Acquisition(Acquisitions shared, LockTerms terms, Patience patience, Deadline deadline, Caller caller) {
-        super(terms.demand());
         this.shared = shared;
         this.terms = terms;
         this.patience = patience;
         this.deadline = deadline;
         this.startedNanos = shared.time.nanoTime();
         this.caller = caller;
+        this.stay = new GateStay(terms, caller, shared.held);
         this.story = shared.telemetry.begin(terms.name(), terms.demand());
     }
 
@@ -114,9 +104,11 @@ final class Acquisition extends Gate.Entry<KeptTicket> implements TicketUser, In
     }
 
     /**
-     * Goes as far as it can without waiting; true when it is over. Throws if it failed; then nothing is left of it.
+     * Goes as far as it can without waiting; true when it is over. Throws if it failed; then nothing is left of it. Closing waits
+     * for it: a grant must not slip between the answer and its lease.
      */
     boolean advance() {
+        shared.lifecycle.begin();
         try {
             boolean over = step();
             if (!over && !hasWaited) {
@@ -136,6 +128,8 @@ final class Acquisition extends Gate.Entry<KeptTicket> implements TicketUser, In
             releaseUntaken();
             stopWaiting();
             throw e;
+        } finally {
+            shared.lifecycle.finish();
         }
     }
 
@@ -170,14 +164,11 @@ final class Acquisition extends Gate.Entry<KeptTicket> implements TicketUser, In
         if (stage == Stage.OVER) {
             return;
         }
-        Stage left = stage;
         stage = Stage.OVER;
         withdrawTicket(Certainty.CONFIRMED);
-        if (left == Stage.AT_GATE && atGate) {
-            insideGate = !terms.site().gate.withdraw(this);
-            giveBackInherited();
-        }
-        leave();
+        stay.withdraw();
+        giveBackInherited();
+        stay.leave();
         stopWaiting();
         story.unsuccessful(outcome, detail, startedNanos);
     }
@@ -186,40 +177,18 @@ final class Acquisition extends Gate.Entry<KeptTicket> implements TicketUser, In
         return terms;
     }
 
-    /** Whose work it is for: what holds a lock and waits for another counts as one. Null for a future without a note. */
-    @Nullable
-    Object unit() {
-        return terms.options().note().isPresent() ? terms.options().note().get() : caller.thread();
-    }
-
     /** As others would see it in a queue, though it may wait inside this client. */
     Waiter asWaiter() {
-        return new Waiter(Optional.of(origin()), demand, Optional.empty());
+        return new Waiter(Optional.of(origin()), terms.demand(), Optional.empty());
     }
 
     private Origin origin() {
-        return shared.tickets.origin(caller.threadName(), terms.options().note(), shared.held.namesOf(unit()));
+        return shared.tickets.origin(caller.threadName(), terms.options().note(), shared.held.namesOf(stay.unit()));
     }
 
-    // What the gate calls.
-
-    @Override
+    /** Makes its driver go on. */
     void wake() {
         caller.wake();
-    }
-
-    @Override
-    boolean accepts(KeptTicket warm) {
-        return terms.options().fairness() == Fairness.BALANCED
-                && terms.options().minHold().isZero()
-                && warm.renewal() == terms.options().renewal()
-                && warm.ticket().demand().equals(demand)
-                && warm.ticket().ttl().equals(terms.options().ttl());
-    }
-
-    @Override
-    void letGo(KeptTicket handedOver) {
-        handedOver.usedBy(TicketUser.NOBODY);
     }
 
     // What the ticket calls while this waits for it.
@@ -235,42 +204,6 @@ final class Acquisition extends Gate.Entry<KeptTicket> implements TicketUser, In
         return true;
     }
 
-    // What the lease calls.
-
-    @Override
-    public void leave() {
-        shared.held.remove(this);
-        if (insideGate) {
-            insideGate = false;
-            terms.site().gate.leave(this);
-        }
-    }
-
-    @Override
-    public boolean handOn(KeptTicket ticket) {
-        shared.held.remove(this);
-        if (insideGate && terms.site().gate.handOver(this, ticket)) {
-            insideGate = false;
-            return true;
-        }
-        return false;
-    }
-
-    /** A second entry inside where this one was. */
-    @Override
-    public InsideGate asShared() {
-        Acquisition successor = new Acquisition(shared, terms.withDemand(Demand.shared()), patience, deadline, caller);
-        successor.stage = Stage.OVER;
-        shared.held.remove(this);
-        shared.held.add(successor);
-        if (insideGate) {
-            insideGate = false;
-            successor.insideGate = true;
-            terms.site().gate.downgrade(this, successor);
-        }
-        return successor;
-    }
-
     private boolean step() {
         if (stage != Stage.OVER) {
             shared.lifecycle.requireOpen(terms.name());
@@ -283,7 +216,11 @@ final class Acquisition extends Gate.Entry<KeptTicket> implements TicketUser, In
                         return stage == Stage.OVER;
                     }
                 }
-                case ASKING -> ask();
+                case ASKING -> {
+                    if (!takeOverInherited() && !(hasWaited && giveUpIfLate())) {
+                        ask();
+                    }
+                }
                 case QUEUED -> {
                     if (!hear()) {
                         return stage == Stage.OVER;
@@ -307,22 +244,7 @@ final class Acquisition extends Gate.Entry<KeptTicket> implements TicketUser, In
 
     /** Whether it is through the gate. */
     private boolean passGate() {
-        if (!terms.usesGate()) {
-            stage = Stage.ASKING;
-            return true;
-        }
-        Gate<KeptTicket> gate = terms.site().gate;
-        boolean inside;
-        if (atGate) {
-            inside = gate.proceed(this);
-        } else if (patience == Patience.ONCE) {
-            inside = gate.tryEnter(this);
-        } else {
-            inside = gate.enter(this, startedNanos);
-            atGate = !inside;
-        }
-        if (inside) {
-            insideGate = true;
+        if (stay.begin(patience, startedNanos)) {
             stage = Stage.ASKING;
             return true;
         }
@@ -334,26 +256,12 @@ final class Acquisition extends Gate.Entry<KeptTicket> implements TicketUser, In
         return false;
     }
 
-    /** Goes on with what another thread left at the gate, or asks the store. */
     private void ask() {
-        if (takeOverInherited() || (hasWaited && giveUpIfLate())) {
-            return;
-        }
         listenForHints();
-        // Closing waits for all of it: a grant must not slip between the answer and its lease.
-        shared.lifecycle.begin();
-        try {
-            askStore();
-        } finally {
-            shared.lifecycle.finish();
-        }
-    }
-
-    private void askStore() {
         Origin origin = origin();
         Mode mode = patience == Patience.ONCE || terms.poll() != null ? Mode.TRY : Mode.QUEUE;
         long askedNanos = now();
-        KeptTicket asking = shared.tickets.open(terms.name(), demand, terms.options(), origin, this, askedNanos);
+        KeptTicket asking = shared.tickets.open(terms.name(), terms.demand(), terms.options(), origin, this, askedNanos);
         kept = asking;
         Optional<Refusal> refusal;
         try {
@@ -399,12 +307,7 @@ final class Acquisition extends Gate.Entry<KeptTicket> implements TicketUser, In
         KeptTicket queued = Objects.requireNonNull(kept);
         switch (queued.ticket().state()) {
             case HELD -> {
-                shared.lifecycle.begin();
-                try {
-                    confirm(queued);
-                } finally {
-                    shared.lifecycle.finish();
-                }
+                confirm(queued);
                 return true;
             }
             case ENDED -> {
@@ -467,20 +370,20 @@ final class Acquisition extends Gate.Entry<KeptTicket> implements TicketUser, In
     /** Until the lease is there the ticket is this acquisition's to give back, should anything go wrong. */
     private void openLease(KeptTicket ticket, long nowNanos) {
         // Before the lease is there, which may end at once.
-        shared.held.add(this);
-        lease = shared.leases.open(ticket, this, terms.options(), caller.threadName(), story, nowNanos);
+        shared.held.add(stay);
+        lease = shared.leases.open(ticket, stay, terms.options(), caller.threadName(), story, nowNanos);
         kept = null;
         stage = Stage.OVER;
     }
 
     /** Whether what another thread left at the gate is this one's lease now. */
     private boolean takeOverInherited() {
-        KeptTicket inherited = takeInherited();
+        KeptTicket inherited = stay.takeInherited();
         if (inherited == null) {
             return false;
         }
         long now = now();
-        if (!accepts(inherited) || !inherited.isSurelyValid(now)) {
+        if (!stay.accepts(inherited) || !inherited.isSurelyValid(now)) {
             // Not on this thread: the caller's deadline is for its own request.
             inherited.endInBackground(Duration.ZERO);
             return false;
@@ -493,7 +396,7 @@ final class Acquisition extends Gate.Entry<KeptTicket> implements TicketUser, In
     }
 
     private void giveBackInherited() {
-        KeptTicket inherited = takeInherited();
+        KeptTicket inherited = stay.takeInherited();
         if (inherited != null) {
             inherited.endInBackground(Duration.ZERO);
         }
@@ -608,7 +511,7 @@ final class Acquisition extends Gate.Entry<KeptTicket> implements TicketUser, In
 
     /** Not an error: another thread may release that lease. But most often a re-entrant lock was meant. */
     private void warnOfWaitForItself() {
-        if (shared.held.waitsForItself(unit(), terms.name())) {
+        if (shared.held.waitsForItself(stay.unit(), terms.name())) {
             LOG.log(
                     Level.WARNING,
                     "Thread {0} waits for lock ''{1}'', which it holds itself: it waits for ever unless another thread"

@@ -12,14 +12,14 @@ import org.jspecify.annotations.Nullable;
  * compare-and-set each, no allocation, no map.
  *
  * The table has a fixed number of slots; a unit of work (a thread, or a note) always falls into the same one. A slot is a stack
- * linked through the acquisitions themselves. They are added on top only. One that ends is marked, and taken off if it is on top;
+ * linked through the stays themselves. They are added on top only. One that ends is marked, and taken off if it is on top;
  * one further down stays until it comes up or the next look at the slot unlinks it. That needs no lock: whatever two threads
- * unlink at a time, only marked ones can come back or be skipped, since nobody is ever added between two others. Nor can an
- * acquisition come twice, as each is used for one stay.
+ * unlink at a time, only marked ones can come back or be skipped, since nobody is ever added between two others. Nor can one
+ * come twice, as each is used once.
  *
  * A look at a slot is bounded, so with very many held locks not all of a unit may be found. It is for people and for suspecting
- * deadlocks; nothing else depends on it. For the same reason the marks are plain fields: the slot's compare-and-sets publish an
- * acquisition before anybody can find it, and who sees a mark late names a lock that was released a moment ago.
+ * deadlocks; nothing else depends on it. For the same reason the marks are plain fields: the slot's compare-and-sets publish a
+ * stay before anybody can find it, and who sees a mark late names a lock that was released a moment ago.
  */
 
 /** Which locks each unit of work of this client holds. Thread-safe. */
@@ -36,17 +36,17 @@ final class HeldLocks {
     /** Who holds more should not pay for it with every further acquisition. */
     private static final int MOST_NAMES = 16;
 
-    private final AtomicReferenceArray<@Nullable Acquisition> slots = new AtomicReferenceArray<>(1 << SLOT_BITS);
+    private final AtomicReferenceArray<@Nullable GateStay> slots = new AtomicReferenceArray<>(1 << SLOT_BITS);
 
-    /** To be called once per acquisition, when it is held. */
-    void add(Acquisition held) {
+    /** To be called once per stay, when the lock is held. */
+    void add(GateStay held) {
         Object unit = held.unit();
         if (unit == null) {
             return;
         }
         int slot = slot(unit);
         held.listed = true;
-        Acquisition top;
+        GateStay top;
         do {
             top = slots.get(slot);
             held.below = top;
@@ -58,8 +58,8 @@ final class HeldLocks {
         } while (!slots.compareAndSet(slot, top, held));
     }
 
-    private static @Nullable Acquisition firstListed(@Nullable Acquisition from) {
-        Acquisition at = from;
+    private static @Nullable GateStay firstListed(@Nullable GateStay from) {
+        GateStay at = from;
         while (at != null && !at.listed) {
             at = at.below;
         }
@@ -67,13 +67,13 @@ final class HeldLocks {
     }
 
     /** May be called for one that was never added. */
-    void remove(Acquisition held) {
+    void remove(GateStay held) {
         if (!held.listed) {
             return;
         }
         held.listed = false;
         int slot = slot(held.unit());
-        Acquisition top = slots.get(slot);
+        GateStay top = slots.get(slot);
         while (top != null && !top.listed) {
             slots.compareAndSet(slot, top, top.below);
             top = slots.get(slot);
@@ -88,7 +88,7 @@ final class HeldLocks {
         List<String> names = new ArrayList<>();
         int[] charsLeft = {MOST_CHARS};
         walk(unit, held -> {
-            String name = held.terms().name();
+            String name = held.lockName();
             if (name.length() <= charsLeft[0]) {
                 names.add(name);
                 charsLeft[0] -= name.length();
@@ -104,7 +104,7 @@ final class HeldLocks {
         if (unit != null) {
             walk(unit, held -> {
                 found[0] = !(held.demand instanceof Demand.Permits)
-                        && held.terms().name().equals(name);
+                        && held.lockName().equals(name);
                 return !found[0];
             });
         }
@@ -112,9 +112,9 @@ final class HeldLocks {
     }
 
     /** Newest first, as long as {@code goOn} says so. */
-    private void walk(Object unit, Predicate<Acquisition> goOn) {
-        Acquisition above = null;
-        Acquisition at = slots.get(slot(unit));
+    private void walk(Object unit, Predicate<GateStay> goOn) {
+        GateStay above = null;
+        GateStay at = slots.get(slot(unit));
         for (int i = 0; at != null && i < MOST_LOOKED_AT; i++) {
             if (at.listed) {
                 if (unit.equals(at.unit()) && !goOn.test(at)) {

@@ -29,6 +29,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Consumer;
 import java.util.function.LongConsumer;
+import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
 /*
@@ -153,14 +154,20 @@ public final class ElectionHandle implements Election {
 
     /** The epoch for one more who campaigned, if this leads. */
     private OptionalLong claim() {
-        guard.lock();
-        try {
+        return guarded(() -> {
             if (state == State.CLOSED) {
                 throw closed();
             }
             OptionalLong epoch = epoch();
             claims += epoch.isPresent() ? 1 : 0;
             return epoch;
+        });
+    }
+
+    private <T> T guarded(Supplier<T> work) {
+        guard.lock();
+        try {
+            return work.get();
         } finally {
             guard.unlock();
         }
@@ -311,12 +318,7 @@ public final class ElectionHandle implements Election {
     }
 
     private boolean isLeadership(Lease lease) {
-        guard.lock();
-        try {
-            return leadership == lease;
-        } finally {
-            guard.unlock();
-        }
+        return guarded(() -> leadership == lease);
     }
 
     private void tellElected(Lease lease) {
@@ -371,14 +373,11 @@ public final class ElectionHandle implements Election {
     /** Empty if the leadership was over at once. */
     private Optional<LeaderTerm> beginTerm() throws InterruptedException {
         campaign();
-        guard.lock();
-        try {
+        return guarded(() -> {
             Optional<LeaderTerm> term = leadership().map(LeaderTerm::new);
             term.ifPresent(terms::add);
             return term;
-        } finally {
-            guard.unlock();
-        }
+        });
     }
 
     /** A store that is away is the usual reason for a loss: nobody gives up because of it who has led. */
@@ -400,12 +399,7 @@ public final class ElectionHandle implements Election {
     }
 
     private void endTerm(LeaderTerm term) {
-        guard.lock();
-        try {
-            terms.remove(term);
-        } finally {
-            guard.unlock();
-        }
+        guarded(() -> terms.remove(term));
         resign(term.lease());
     }
 
@@ -443,12 +437,7 @@ public final class ElectionHandle implements Election {
 
     @Override
     public Optional<Lease> leadership() {
-        guard.lock();
-        try {
-            return Optional.ofNullable(leadership).filter(Lease::isValid);
-        } finally {
-            guard.unlock();
-        }
+        return guarded(() -> Optional.ofNullable(leadership).filter(Lease::isValid));
     }
 
     @Override
@@ -463,27 +452,14 @@ public final class ElectionHandle implements Election {
 
     @Override
     public void resign() {
-        Lease lease;
-        guard.lock();
-        try {
-            lease = leadership;
-        } finally {
-            guard.unlock();
-        }
-        if (lease != null) {
-            resign(lease);
-        }
+        guarded(() -> Optional.ofNullable(leadership)).ifPresent(this::resign);
     }
 
     private void resign(Lease lease) {
-        List<LeaderTerm> over;
-        guard.lock();
-        try {
+        List<LeaderTerm> over = guarded(() -> {
             forget(lease);
-            over = terms.stream().filter(term -> term.lease() == lease).toList();
-        } finally {
-            guard.unlock();
-        }
+            return terms.stream().filter(term -> term.lease() == lease).toList();
+        });
         over.forEach(LeaderTerm::interruptOther);
         lease.release();
     }
