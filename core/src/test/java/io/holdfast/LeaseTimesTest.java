@@ -5,7 +5,9 @@ import static io.holdfast.ManualClient.TTL;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.holdfast.spi.TimeSource;
 import java.time.Duration;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -44,5 +46,34 @@ class LeaseTimesTest {
         lease.extend(Duration.ofMinutes(10));
 
         assertThat(lease.remaining()).isGreaterThanOrEqualTo(Duration.ofMinutes(10));
+    }
+
+    /** Each costs some 25 ns, as much as all that is told of an acquisition with nobody listening. */
+    @Test
+    void freeLockIsHadAndReleasedWithEightLooksAtTheClock() throws InterruptedException {
+        Thread thread = Thread.currentThread();
+        AtomicInteger looks = new AtomicInteger();
+        TimeSource counting = new TimeSource() {
+            @Override
+            public long nanoTime() {
+                looks.addAndGet(Thread.currentThread() == thread ? 1 : 0);
+                return System.nanoTime();
+            }
+
+            @Override
+            public void parkUntil(Object blocker, long untilNanos) {
+                TimeSource.system().parkUntil(blocker, untilNanos);
+            }
+        };
+        try (Holdfast holdfast =
+                Holdfast.builder().store("memory:").time(counting).connect()) {
+            DistributedLock lock = holdfast.lock("orders");
+            looks.set(0);
+
+            lock.acquire().release();
+
+            // Begun, asked, sent by the store, granted in time, answered; released, sent by the store, answered.
+            assertThat(looks).hasValueLessThanOrEqualTo(8);
+        }
     }
 }

@@ -261,7 +261,8 @@ final class Acquisition implements TicketUser {
         Origin origin = origin();
         Mode mode = patience == Patience.ONCE || terms.poll() != null ? Mode.TRY : Mode.QUEUE;
         long askedNanos = now();
-        KeptTicket asking = shared.tickets.open(terms.name(), terms.demand(), terms.options(), origin, this, askedNanos);
+        KeptTicket asking =
+                shared.tickets.open(terms.name(), terms.demand(), terms.options(), origin, this, askedNanos);
         kept = asking;
         Optional<Refusal> refusal;
         try {

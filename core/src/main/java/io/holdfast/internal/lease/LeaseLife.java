@@ -415,8 +415,7 @@ public final class LeaseLife implements TicketUser {
             throw new LeaseLostException(name(), token, whyNotValid());
         }
         HeldLease successor =
-                leases.open(
-                kept, inside.asShared(), options, thread, story.successor(ticket.demand(), token), now());
+                leases.open(kept, inside.asShared(), options, thread, story.successor(ticket.demand(), token), now());
         story.succeeded();
         state.finishRelease(ReleaseResult.RELEASED);
         forgetHandle();

@@ -18,8 +18,6 @@ import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.Consumer;
-import java.util.function.Supplier;
-import org.jspecify.annotations.Nullable;
 
 /**
  * The engine's door to the store: gives every request its deadline, lets closing wait for those that may end in a grant, and

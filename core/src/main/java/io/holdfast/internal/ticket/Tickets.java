@@ -58,8 +58,8 @@ public final class Tickets {
             String name, Demand demand, LockOptions options, Origin origin, TicketUser user, long nowNanos) {
         return new KeptTicket(
                 this,
-                listener -> new Ticket(
-                        name, owners.next(), demand, options.ttl(), origin, validity, listener, nowNanos),
+                listener ->
+                        new Ticket(name, owners.next(), demand, options.ttl(), origin, validity, listener, nowNanos),
                 options.renewal(),
                 user);
     }
