@@ -1,5 +1,7 @@
 package io.holdfast.jdbc;
 
+import io.holdfast.jdbc.dialect.Dialect;
+import io.holdfast.jdbc.dialect.TableName;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;

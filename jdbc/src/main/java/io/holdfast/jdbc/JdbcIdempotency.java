@@ -9,6 +9,7 @@ import io.holdfast.StoreUnavailableException;
 import io.holdfast.UnknownOutcomeException;
 import io.holdfast.jdbc.OutcomeTable.Outcome;
 import io.holdfast.jdbc.OutcomeTable.State;
+import io.holdfast.jdbc.dialect.TableName;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.SQLException;

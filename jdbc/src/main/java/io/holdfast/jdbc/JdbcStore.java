@@ -1,5 +1,10 @@
 package io.holdfast.jdbc;
 
+import io.holdfast.jdbc.connection.Connections;
+import io.holdfast.jdbc.dialect.Dialect;
+import io.holdfast.jdbc.dialect.TableName;
+import io.holdfast.jdbc.row.Requests;
+import io.holdfast.jdbc.row.Schema;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.StoreFactory;

@@ -1,5 +1,6 @@
 package io.holdfast.jdbc;
 
+import io.holdfast.jdbc.dialect.Dialect;
 import io.holdfast.spi.StoreFactory;
 import io.holdfast.spi.StoreProvider;
 import io.holdfast.spi.StoreUri;

@@ -1,5 +1,9 @@
 package io.holdfast.jdbc;
 
+import io.holdfast.jdbc.dialect.Dialect;
+import io.holdfast.jdbc.dialect.SqlFailure;
+import io.holdfast.jdbc.dialect.TableName;
+import io.holdfast.jdbc.row.LockSql;
 import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.PreparedStatement;

@@ -1,5 +1,7 @@
 package io.holdfast.jdbc;
 
+import io.holdfast.jdbc.dialect.Dialect;
+import io.holdfast.jdbc.dialect.SqlFile;
 import java.sql.Connection;
 import java.sql.SQLException;
 import java.sql.Statement;

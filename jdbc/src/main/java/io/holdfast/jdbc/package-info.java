@@ -1,4 +1,4 @@
-/** Locks in MySQL, MariaDB and PostgreSQL. Start at {@link io.holdfast.jdbc.JdbcStore}. */
+/** Locks in MySQL, MariaDB, PostgreSQL and H2, and recipes for data in the same database. Start at {@link io.holdfast.jdbc.JdbcStores}. */
 @NullMarked
 package io.holdfast.jdbc;
 

@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.Demand;
 import io.holdfast.jdbc.HeldTicket.Told;
+import io.holdfast.jdbc.dialect.Dialect;
+import io.holdfast.jdbc.row.LockSql;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.TimeSource;
 import java.sql.Connection;

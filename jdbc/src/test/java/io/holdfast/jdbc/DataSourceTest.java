@@ -11,6 +11,7 @@ import io.holdfast.Holdfast;
 import io.holdfast.Lease;
 import io.holdfast.LockOptions;
 import io.holdfast.jdbc.HeldTicket.Told;
+import io.holdfast.jdbc.dialect.Dialect;
 import java.lang.reflect.InvocationTargetException;
 import java.lang.reflect.Proxy;
 import java.sql.Connection;

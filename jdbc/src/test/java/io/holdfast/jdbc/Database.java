@@ -2,6 +2,7 @@ package io.holdfast.jdbc;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
+import io.holdfast.jdbc.dialect.Dialect;
 import io.holdfast.servers.MariaDbServer;
 import io.holdfast.servers.PostgresServer;
 import java.sql.Connection;

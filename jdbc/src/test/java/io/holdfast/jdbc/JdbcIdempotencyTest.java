@@ -12,6 +12,7 @@ import io.holdfast.UnknownOutcomeException;
 import io.holdfast.jdbc.Idempotency.OnFailure;
 import io.holdfast.jdbc.Idempotency.PayloadConflictException;
 import io.holdfast.jdbc.Idempotency.RecordedFailureException;
+import io.holdfast.jdbc.dialect.Dialect;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.ArrayList;

@@ -1,5 +1,6 @@
 package io.holdfast.jdbc;
 
+import io.holdfast.jdbc.dialect.Dialect;
 import io.holdfast.proxy.Direction;
 import io.holdfast.proxy.TcpProxy;
 import io.holdfast.spi.StoreFactory;

@@ -1,6 +1,7 @@
 package io.holdfast.jdbc;
 
 import com.zaxxer.hikari.HikariDataSource;
+import io.holdfast.jdbc.dialect.Dialect;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;

@@ -2,6 +2,7 @@ package io.holdfast.jdbc;
 
 import static org.awaitility.Awaitility.await;
 
+import io.holdfast.jdbc.dialect.Dialect;
 import java.time.Duration;
 
 /** Waits until the server says that somebody waits. */

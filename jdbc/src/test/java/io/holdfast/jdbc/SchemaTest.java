@@ -4,6 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.holdfast.StoreUnavailableException;
+import io.holdfast.jdbc.dialect.Dialect;
+import io.holdfast.jdbc.dialect.TableName;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;

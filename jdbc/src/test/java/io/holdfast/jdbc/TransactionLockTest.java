@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import com.zaxxer.hikari.HikariDataSource;
+import io.holdfast.jdbc.dialect.Dialect;
 import io.holdfast.servers.MariaDbServer;
 import java.sql.Connection;
 import java.sql.SQLException;

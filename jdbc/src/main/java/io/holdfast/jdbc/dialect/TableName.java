@@ -1,4 +1,4 @@
-package io.holdfast.jdbc;
+package io.holdfast.jdbc.dialect;
 
 import java.util.regex.Pattern;
 
@@ -7,7 +7,7 @@ import java.util.regex.Pattern;
  *
  * @param text as given
  */
-record TableName(String text) {
+public record TableName(String text) {
 
     /** Short enough that a suffix of ours still fits what PostgreSQL (63) and MySQL (64) allow. */
     private static final int LONGEST_PART = 48;
@@ -15,7 +15,7 @@ record TableName(String text) {
     private static final Pattern VALID = Pattern.compile(
             "(?:[A-Za-z_][A-Za-z0-9_]{0,%1$d}\\.)?[A-Za-z_][A-Za-z0-9_]{0,%1$d}".formatted(LONGEST_PART - 1));
 
-    TableName {
+    public TableName {
         if (!VALID.matcher(text).matches()) {
             throw new IllegalArgumentException(
                     "'" + text + "' cannot be a table's name: use letters, digits and _, at most " + LONGEST_PART
@@ -24,12 +24,12 @@ record TableName(String text) {
     }
 
     /** Without its schema. */
-    String local() {
+    public String local() {
         return text.substring(text.lastIndexOf('.') + 1);
     }
 
     /** Empty if the name has none: then the connection's own counts. */
-    String schema() {
+    public String schema() {
         int dot = text.lastIndexOf('.');
         return dot < 0 ? "" : text.substring(0, dot);
     }

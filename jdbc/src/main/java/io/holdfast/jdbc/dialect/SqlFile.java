@@ -1,4 +1,4 @@
-package io.holdfast.jdbc;
+package io.holdfast.jdbc.dialect;
 
 import java.io.IOException;
 import java.io.InputStream;
@@ -12,14 +12,14 @@ import java.util.Set;
 import java.util.stream.Collectors;
 
 /** The schema files, which are those of {@code docs/stores/}. */
-final class SqlFile {
+public final class SqlFile {
 
     /** What PostgreSQL's IF NOT EXISTS still says when a twin creates the same at the same time. */
     private static final Set<String> COLLISIONS = Set.of("23505", "42P07", "42710");
 
     private SqlFile() {}
 
-    static List<String> statements(String resource) {
+    public static List<String> statements(String resource) {
         String code =
                 read(resource).lines().filter(line -> !line.startsWith("--")).collect(Collectors.joining("\n"));
         return Arrays.stream(code.split(";"))
@@ -28,12 +28,13 @@ final class SqlFile {
                 .toList();
     }
 
-    static boolean isCollision(SQLException e) {
+    public static boolean isCollision(SQLException e) {
         return e.getSQLState() != null && COLLISIONS.contains(e.getSQLState());
     }
 
     private static String read(String resource) {
-        try (InputStream in = Objects.requireNonNull(SqlFile.class.getResourceAsStream(resource), resource)) {
+        try (InputStream in =
+                Objects.requireNonNull(SqlFile.class.getResourceAsStream("/io/holdfast/jdbc/" + resource), resource)) {
             return new String(in.readAllBytes(), StandardCharsets.UTF_8);
         } catch (IOException e) {
             throw new UncheckedIOException(e);

@@ -1,4 +1,4 @@
-package io.holdfast.jdbc;
+package io.holdfast.jdbc.connection;
 
 import io.holdfast.spi.StoreUri;
 import java.io.PrintWriter;
@@ -14,7 +14,7 @@ import java.util.logging.Logger;
 import javax.sql.DataSource;
 
 /** Opens connections to a URL, and tells those who wait for one what the driver said when it could not. Thread-safe. */
-final class DriverConnections implements DataSource {
+public final class DriverConnections implements DataSource {
 
     private final String url;
     private final Set<CompletableFuture<Connection>> waiting = ConcurrentHashMap.newKeySet();

@@ -1,5 +1,6 @@
-package io.holdfast.jdbc;
+package io.holdfast.jdbc.connection;
 
+import io.holdfast.jdbc.dialect.Dialect;
 import io.holdfast.spi.Deadline;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
@@ -13,16 +14,16 @@ import java.util.Optional;
 import java.util.concurrent.TimeUnit;
 
 /** A borrowed connection whose statements are over at the deadline. Used by one thread. */
-final class Session implements AutoCloseable {
+public final class Session implements AutoCloseable {
 
     /** Reads one row. */
     @FunctionalInterface
-    interface Reader<T> {
+    public interface Reader<T> {
         T read(ResultSet row) throws SQLException;
     }
 
     /** How far a change has come when it fails. */
-    enum Progress {
+    public enum Progress {
         /** Nothing was sent that could have lasting effect. */
         HARMLESS,
         /** A change was sent that takes effect whether or not we hear of it. */
@@ -41,22 +42,22 @@ final class Session implements AutoCloseable {
         this.giveBack = giveBack;
     }
 
-    Progress progress() {
+    public Progress progress() {
         return progress;
     }
 
-    Connection connection() {
+    public Connection connection() {
         return connection;
     }
 
     /** Starts a transaction, for a server that cannot do it in one statement; ends with {@link #commit} or undone. */
-    void begin() throws SQLException {
+    public void begin() throws SQLException {
         limitTime();
         connection.setAutoCommit(false);
         inTransaction = true;
     }
 
-    void commit() throws SQLException {
+    public void commit() throws SQLException {
         limitTime();
         progress = Progress.UNCERTAIN;
         connection.commit();
@@ -66,7 +67,7 @@ final class Session implements AutoCloseable {
     }
 
     /** Returns how many rows matched. Every UPDATE of ours changes what it matches, so drivers cannot disagree. */
-    int update(String sql, Object... values) throws SQLException {
+    public int update(String sql, Object... values) throws SQLException {
         int count;
         try (PreparedStatement statement = connection.prepareStatement(sql)) {
             bind(statement, values);
@@ -78,7 +79,7 @@ final class Session implements AutoCloseable {
     }
 
     /** An UPDATE that names its number by {@code LAST_INSERT_ID(…)}: MySQL sends it along with the count. */
-    Optional<Long> updateReturningInsertId(String sql, Object... values) throws SQLException {
+    public Optional<Long> updateReturningInsertId(String sql, Object... values) throws SQLException {
         Optional<Long> id = Optional.empty();
         try (PreparedStatement statement = connection.prepareStatement(sql, Statement.RETURN_GENERATED_KEYS)) {
             bind(statement, values);
@@ -99,14 +100,14 @@ final class Session implements AutoCloseable {
     }
 
     /** A change that mints a token, whose text is made by {@link Dialect#returningToken}. Empty if it changed nothing. */
-    Optional<Long> updateReturningToken(Dialect dialect, String sql, Object... values) throws SQLException {
+    public Optional<Long> updateReturningToken(Dialect dialect, String sql, Object... values) throws SQLException {
         return dialect == Dialect.MYSQL
                 ? updateReturningInsertId(sql, values)
                 : updateReturning(sql, row -> row.getLong(1), values).stream().findFirst();
     }
 
     /** An INSERT that lets the server number its row. */
-    long insertReturningKey(String sql, String column, Object... values) throws SQLException {
+    public long insertReturningKey(String sql, String column, Object... values) throws SQLException {
         long key;
         try (PreparedStatement statement = connection.prepareStatement(sql, new String[] {column})) {
             bind(statement, values);
@@ -121,14 +122,14 @@ final class Session implements AutoCloseable {
     }
 
     /** A change that returns rows, as with RETURNING. */
-    <T> List<T> updateReturning(String sql, Reader<T> reader, Object... values) throws SQLException {
+    public <T> List<T> updateReturning(String sql, Reader<T> reader, Object... values) throws SQLException {
         beforeChange();
         List<T> rows = query(sql, reader, values);
         afterChange();
         return rows;
     }
 
-    <T> List<T> query(String sql, Reader<T> reader, Object... values) throws SQLException {
+    public <T> List<T> query(String sql, Reader<T> reader, Object... values) throws SQLException {
         try (PreparedStatement statement = connection.prepareStatement(sql)) {
             bind(statement, values);
             limitTime();
@@ -143,7 +144,7 @@ final class Session implements AutoCloseable {
     }
 
     /** Runs what has neither values nor results, such as DDL. */
-    void execute(String sql) throws SQLException {
+    public void execute(String sql) throws SQLException {
         try (Statement statement = connection.createStatement()) {
             limitTime();
             statement.execute(sql);

@@ -1,9 +1,14 @@
-package io.holdfast.jdbc;
+package io.holdfast.jdbc.row;
 
 import io.holdfast.LockException;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.UnknownOutcomeException;
-import io.holdfast.jdbc.Connections.Purpose;
+import io.holdfast.jdbc.connection.Connections;
+import io.holdfast.jdbc.connection.Connections.Purpose;
+import io.holdfast.jdbc.connection.Session;
+import io.holdfast.jdbc.dialect.Dialect;
+import io.holdfast.jdbc.dialect.SqlFailure;
+import io.holdfast.jdbc.dialect.TableName;
 import io.holdfast.spi.Deadline;
 import java.sql.SQLException;
 import java.time.Duration;
@@ -15,11 +20,11 @@ import org.jspecify.annotations.Nullable;
  * Runs work on a borrowed connection: does again what the server rolled back, and says in the API's words what went wrong.
  * Thread-safe.
  */
-final class Requests {
+public final class Requests {
 
     /** Work that may run more than once: whenever its last change fails, the server has undone that one. */
     @FunctionalInterface
-    interface Work<T> {
+    public interface Work<T> {
         T run(Session session, LockSql sql) throws SQLException;
     }
 
@@ -31,18 +36,18 @@ final class Requests {
     private final Schema.Creation creation;
     private volatile @Nullable LockSql sql;
 
-    Requests(Connections connections, TableName table, Schema.Creation creation) {
+    public Requests(Connections connections, TableName table, Schema.Creation creation) {
         this.connections = connections;
         this.table = table;
         this.creation = creation;
     }
 
-    <T> T run(String lockName, Deadline deadline, Work<T> work) {
+    public <T> T run(String lockName, Deadline deadline, Work<T> work) {
         return run(lockName, Purpose.REQUEST, deadline, deadline, work);
     }
 
     /** @param retryUntil until when what the server rolled back is done again */
-    <T> T run(String lockName, Purpose purpose, Deadline deadline, Deadline retryUntil, Work<T> work) {
+    public <T> T run(String lockName, Purpose purpose, Deadline deadline, Deadline retryUntil, Work<T> work) {
         for (int tries = 1; ; tries++) {
             Session.Progress progress = Session.Progress.HARMLESS;
             try (Session session = connections.open(purpose, deadline)) {

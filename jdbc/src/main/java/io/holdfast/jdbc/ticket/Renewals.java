@@ -1,10 +1,15 @@
-package io.holdfast.jdbc;
+package io.holdfast.jdbc.ticket;
 
 import io.holdfast.Demand;
 import io.holdfast.LockException;
 import io.holdfast.LossReason;
 import io.holdfast.UnknownOutcomeException;
-import io.holdfast.jdbc.Connections.Purpose;
+import io.holdfast.jdbc.connection.Connections.Purpose;
+import io.holdfast.jdbc.connection.Session;
+import io.holdfast.jdbc.dialect.Dialect;
+import io.holdfast.jdbc.dialect.SqlFailure;
+import io.holdfast.jdbc.row.LockSql;
+import io.holdfast.jdbc.row.Requests;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.Ticket;
 import io.holdfast.spi.TimeSource;
@@ -24,7 +29,7 @@ import java.util.TreeMap;
 import java.util.function.Function;
 
 /** Renews many leases with few statements, on the connection kept for that. Thread-safe. */
-final class Renewals {
+public final class Renewals {
 
     /*
      * What renews decides. A plain SELECT after the UPDATE, to see who was renewed, did not: the clock was set back between the
@@ -50,7 +55,7 @@ final class Renewals {
     private final WaitingTickets waiting;
     private final TimeSource time;
 
-    Renewals(Requests requests, WaitingTickets waiting, TimeSource time) {
+    public Renewals(Requests requests, WaitingTickets waiting, TimeSource time) {
         this.requests = requests;
         this.waiting = waiting;
         this.time = time;
@@ -105,13 +110,13 @@ final class Renewals {
     private record Renewed(long baseNanos, Set<String> owners) {}
 
     /** Renews one for that ttl, in its turn among requests. Throws if it could not be asked for. */
-    void extend(Ticket ticket, Duration ttl, Deadline deadline) {
+    public void extend(Ticket ticket, Duration ttl, Deadline deadline) {
         Batch one = batches(List.of(ticket), any -> ttl).get(0);
         renew(one, Purpose.REQUEST, LONGEST_WAIT, deadline, deadline).ifPresent(renewed -> report(one, renewed));
     }
 
     /** Tells each what became of it; those whose row is locked by somebody else are waited for a while. */
-    void renew(List<Ticket> tickets, Deadline deadline) {
+    public void renew(List<Ticket> tickets, Deadline deadline) {
         Deque<Batch> batches = new ArrayDeque<>(batches(tickets, Ticket::ttl));
         List<Batch> locked = new ArrayList<>();
         while (!batches.isEmpty()) {

@@ -1,8 +1,13 @@
-package io.holdfast.jdbc;
+package io.holdfast.jdbc.ticket;
 
 import io.holdfast.LockException;
 import io.holdfast.LossReason;
 import io.holdfast.UnknownOutcomeException;
+import io.holdfast.jdbc.connection.Session;
+import io.holdfast.jdbc.row.LockSql;
+import io.holdfast.jdbc.row.LockState;
+import io.holdfast.jdbc.row.Members;
+import io.holdfast.jdbc.row.Requests;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.Ticket;
@@ -22,7 +27,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>For each lock at most one look is under way, on a background thread, for the first of this client's tickets.
  */
-final class WaitingTickets {
+public final class WaitingTickets {
 
     /*
      * Who waits looks: whether the lock is free and nobody is ahead, and if so asks for it. How soon it looks again depends on its place:
@@ -59,13 +64,13 @@ final class WaitingTickets {
     private final ConcurrentHashMap<String, Queue> queues = new ConcurrentHashMap<>();
     private volatile boolean closed;
 
-    WaitingTickets(StoreContext context, Requests requests) {
+    public WaitingTickets(StoreContext context, Requests requests) {
         this.context = context;
         this.requests = requests;
     }
 
     /** From now on its lock is looked at until it waits no more. */
-    void add(Ticket ticket, long number) {
+    public void add(Ticket ticket, long number) {
         Queue queue = queues.compute(ticket.name(), (name, known) -> {
             Queue joined = known == null ? new Queue(name) : known;
             joined.tickets.put(number, ticket);
@@ -75,7 +80,7 @@ final class WaitingTickets {
     }
 
     /** Something happened to the lock. */
-    void changed(String name) {
+    public void changed(String name) {
         Queue queue = queues.get(name);
         if (queue != null) {
             queue.lookAfter(0);
@@ -90,7 +95,7 @@ final class WaitingTickets {
                 && ticket.state() == Ticket.State.WAITING;
     }
 
-    void close() {
+    public void close() {
         closed = true;
         queues.clear();
     }

@@ -1,9 +1,12 @@
-package io.holdfast.jdbc;
+package io.holdfast.jdbc.ticket;
 
 import io.holdfast.Demand;
 import io.holdfast.LockView;
 import io.holdfast.LockView.Holder;
 import io.holdfast.LockView.Waiter;
+import io.holdfast.jdbc.row.Kind;
+import io.holdfast.jdbc.row.LockSql;
+import io.holdfast.jdbc.row.Requests;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.LockStore.Page;
 import io.holdfast.spi.support.OriginText;
@@ -19,7 +22,7 @@ import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
 /** Shows locks, their holders, and those who wait for them in order. Thread-safe. */
-final class Views {
+public final class Views {
 
     private static final String COLUMNS = """
             SELECT l.name, l.kind, l.taken, l.owner, l.token, l.acquired_at, l.expires_at, l.origin, clock.micros,
@@ -38,12 +41,12 @@ final class Views {
 
     private final Requests requests;
 
-    Views(Requests requests) {
+    public Views(Requests requests) {
         this.requests = requests;
     }
 
     /** One lock, or the free one of that name. */
-    LockView one(String name, Deadline deadline) {
+    public LockView one(String name, Deadline deadline) {
         List<Row> rows = requests.run(
                 name,
                 deadline,
@@ -52,7 +55,7 @@ final class Views {
     }
 
     /** A part of a listing; full if it has so many locks, of which some may be free by now. */
-    Page page(String prefix, Optional<String> after, int limit, Deadline deadline) {
+    public Page page(String prefix, Optional<String> after, int limit, Deadline deadline) {
         List<Row> rows = requests.run(
                 prefix + "*",
                 deadline,

@@ -1,5 +1,6 @@
-package io.holdfast.jdbc;
+package io.holdfast.jdbc.row;
 
+import io.holdfast.jdbc.connection.Session;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.sql.ResultSet;
@@ -8,7 +9,7 @@ import java.util.List;
 import java.util.Optional;
 
 /** Clears away tickets whose time is over, and sets right what a lock's row says of those that hold it. Immutable. */
-final class Members {
+public final class Members {
 
     /*
      * Tickets of the dead are deleted, in a statement that also checks their time: it meets a late renewal at the ticket's row, and one of
@@ -33,7 +34,7 @@ final class Members {
     private final String seize;
     private final String advance;
 
-    Members(LockSql sql) {
+    public Members(LockSql sql) {
         this.sql = sql;
         dead = sql.text("SELECT t.owner FROM {ticket} t WHERE t.name = ? AND t.expires_at <= {now} LIMIT " + SOME);
         deadAnywhere = sql.text("SELECT DISTINCT t.name FROM {ticket} t WHERE t.expires_at <= {now} LIMIT " + SOME);
@@ -65,13 +66,13 @@ final class Members {
     }
 
     /** Whether something that was in the way of others is so no longer. */
-    boolean settle(Session session, String name) throws SQLException {
+    public boolean settle(Session session, String name) throws SQLException {
         boolean removed = removeDead(session, name);
         return correct(session, name, removed) || removed;
     }
 
     /** The same for all locks, some at a time. */
-    void sweep(Session session) throws SQLException {
+    public void sweep(Session session) throws SQLException {
         for (String name : session.query(deadAnywhere, row -> sql.dialect().readName(row, 1))) {
             settle(session, name);
         }
@@ -116,7 +117,7 @@ final class Members {
     private record Held(String owner, int permits) {}
 
     /** Takes the lock from all who have it now, and from nobody who comes later. Returns how many had it. */
-    int disperse(Session session, String name, LockState seen) throws SQLException {
+    public int disperse(Session session, String name, LockState seen) throws SQLException {
         if (!seen.isHeldByTickets()) {
             return session.update(seize, sql.name(name), seen.token());
         }

@@ -1,7 +1,8 @@
-package io.holdfast.jdbc;
+package io.holdfast.jdbc.connection;
 
 import com.zaxxer.hikari.HikariConfig;
 import com.zaxxer.hikari.HikariDataSource;
+import io.holdfast.jdbc.dialect.Dialect;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.TimeSource;
 import java.sql.Connection;
@@ -29,10 +30,10 @@ import org.jspecify.annotations.Nullable;
  * <p>Requests take turns for a bounded number of connections; renewals pass them by and have one more to themselves, so a
  * crowd of acquirers cannot cost anybody a lease.
  */
-final class Connections implements AutoCloseable {
+public final class Connections implements AutoCloseable {
 
     /** Who asks. */
-    enum Purpose {
+    public enum Purpose {
         REQUEST,
         RENEWAL
     }
@@ -71,7 +72,7 @@ final class Connections implements AutoCloseable {
     }
 
     /** A pool of our own, filled as needed, with one more connection than requests may use at a time. */
-    static Connections pool(String url, Dialect dialect, int size, TimeSource time, String threadName) {
+    public static Connections pool(String url, Dialect dialect, int size, TimeSource time, String threadName) {
         DriverConnections driver = new DriverConnections(url);
         HikariConfig config = new HikariConfig();
         config.setDataSource(driver);
@@ -93,7 +94,7 @@ final class Connections implements AutoCloseable {
     private record OwnPool(HikariDataSource hikari, DriverConnections driver) {}
 
     /** The user's own, which is never closed here. */
-    static Connections of(DataSource source, int size, TimeSource time, String threadName) {
+    public static Connections of(DataSource source, int size, TimeSource time, String threadName) {
         return new Connections(source, Optional.empty(), size, time, threadName);
     }
 
@@ -108,7 +109,7 @@ final class Connections implements AutoCloseable {
     }
 
     /** Lends a connection in autocommit mode. An interrupt is kept for later: the wait ends by the deadline anyway. */
-    Session open(Purpose purpose, Deadline deadline) throws SQLException {
+    public Session open(Purpose purpose, Deadline deadline) throws SQLException {
         boolean interrupted = Thread.interrupted();
         try {
             while (true) {
@@ -336,7 +337,7 @@ final class Connections implements AutoCloseable {
      * After a connection failed, others may be dead too: they are asked for a sign of life before they are used, and if it broke
      * new ones are opened instead. If it was merely slow that would be a storm of them.
      */
-    void distrust(boolean merelySlow) {
+    public void distrust(boolean merelySlow) {
         lastUsedNanos = time.nanoTime() - TRUSTED_NANOS;
         if (!merelySlow) {
             ownPool.ifPresent(own -> own.hikari().getHikariPoolMXBean().softEvictConnections());
@@ -344,7 +345,7 @@ final class Connections implements AutoCloseable {
     }
 
     /** Not closed in the ordinary way, which would wait for the statement under way. */
-    static void cutOff(Connection connection) {
+    public static void cutOff(Connection connection) {
         try {
             connection.abort(Runnable::run);
         } catch (SQLException | RuntimeException e) {

@@ -1,16 +1,19 @@
-package io.holdfast.jdbc;
+package io.holdfast.jdbc.ticket;
 
 import io.holdfast.Demand;
+import io.holdfast.jdbc.connection.Session;
+import io.holdfast.jdbc.row.Kind;
+import io.holdfast.jdbc.row.LockSql;
 import io.holdfast.spi.Ticket;
 import io.holdfast.spi.Withdrawal;
 import java.sql.SQLException;
 
 /** Removes whatever a ticket may have left, by its owner. */
-final class Withdrawals {
+public final class Withdrawals {
 
     private Withdrawals() {}
 
-    static Withdrawal withdraw(Session session, LockSql sql, Ticket ticket) throws SQLException {
+    public static Withdrawal withdraw(Session session, LockSql sql, Ticket ticket) throws SQLException {
         String owner = ticket.owner().toString();
         // The ticket first: without it a request that is still under way at the server comes to nothing.
         boolean removed = sql.removeUnlessHeld(session, owner);

@@ -1,4 +1,4 @@
-package io.holdfast.jdbc;
+package io.holdfast.jdbc.row;
 
 import io.holdfast.Demand;
 import io.holdfast.spi.Refusal;
@@ -18,7 +18,7 @@ import java.util.Optional;
  * @param now the server's time
  * @param ahead how many live tickets are in the way, counted up to {@link LockSql#COUNTED_AHEAD}
  */
-record LockState(Kind kind, int taken, int total, long expiresAt, long token, long now, int ahead) {
+public record LockState(Kind kind, int taken, int total, long expiresAt, long token, long now, int ahead) {
 
     /** Reads the columns in the order of the components. */
     static LockState read(ResultSet row) throws SQLException {
@@ -37,17 +37,17 @@ record LockState(Kind kind, int taken, int total, long expiresAt, long token, lo
     }
 
     /** Whether a holder died that had it alone, and nobody took it since. */
-    boolean isLeftByTheDead() {
+    public boolean isLeftByTheDead() {
         return kind == Kind.EXCLUSIVE && taken > 0 && expiresAt <= now;
     }
 
     /** Whether it is held by tickets, of which some may be dead. */
-    boolean isHeldByTickets() {
+    public boolean isHeldByTickets() {
         return kind != Kind.EXCLUSIVE && taken > 0;
     }
 
     /** Whether a request would be granted now. */
-    boolean admits(Demand demand) {
+    public boolean admits(Demand demand) {
         return ahead == 0 && (isFree() || fits(demand));
     }
 
@@ -57,7 +57,7 @@ record LockState(Kind kind, int taken, int total, long expiresAt, long token, lo
                 && (long) taken + Kind.permits(demand) <= Math.min(total, Kind.total(demand));
     }
 
-    Refusal refusal() {
+    public Refusal refusal() {
         if (isFree()) {
             return new Refusal("others wait for it");
         }

@@ -1,4 +1,4 @@
-package io.holdfast.jdbc;
+package io.holdfast.jdbc.dialect;
 
 import java.io.IOException;
 import java.net.SocketTimeoutException;
@@ -10,7 +10,7 @@ import java.sql.SQLTransientConnectionException;
 import java.util.Set;
 
 /** What an {@link SQLException} says about the statement it ended. */
-enum SqlFailure {
+public enum SqlFailure {
     /** A deadlock, a lock wait timeout or a serialization failure: rolled back, and worth doing again. */
     RETRY,
     /** The connection broke or nothing was heard in time: the statement may have been carried out. */
@@ -48,7 +48,7 @@ enum SqlFailure {
     private static final Set<String> SCHEMA_STATES = Set.of("42P01", "42703", "42S02", "42S22", "3F000");
     private static final Set<Integer> MYSQL_READ_ONLY = Set.of(1290, 1792, 1836);
 
-    static SqlFailure of(SQLException e) {
+    public static SqlFailure of(SQLException e) {
         String state = e.getSQLState() == null ? "" : e.getSQLState();
         int code = e.getErrorCode();
         if (RETRY_STATES.contains(state) || MYSQL_RETRY.contains(code)) {
@@ -68,7 +68,7 @@ enum SqlFailure {
     }
 
     /** Whether nothing was heard in time, which says little about other connections. */
-    static boolean isTimeout(SQLException e) {
+    public static boolean isTimeout(SQLException e) {
         for (Throwable cause = e; cause != null; cause = cause.getCause()) {
             if (cause instanceof SQLTimeoutException || cause instanceof SocketTimeoutException) {
                 return true;

@@ -1,5 +1,9 @@
-package io.holdfast.jdbc;
+package io.holdfast.jdbc.row;
 
+import io.holdfast.jdbc.connection.Session;
+import io.holdfast.jdbc.dialect.Dialect;
+import io.holdfast.jdbc.dialect.SqlFile;
+import io.holdfast.jdbc.dialect.TableName;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.util.ArrayList;
@@ -14,10 +18,10 @@ import java.util.TreeSet;
 import org.jspecify.annotations.Nullable;
 
 /** The tables: checked before the first use, created if that was asked for. Thread-safe. */
-final class Schema {
+public final class Schema {
 
     /** Whether tables that are not there are made. */
-    enum Creation {
+    public enum Creation {
         CREATE_MISSING,
         NEVER
     }

@@ -1,5 +1,7 @@
-package io.holdfast.jdbc;
+package io.holdfast.jdbc.row;
 
+import io.holdfast.jdbc.connection.Session;
+import io.holdfast.jdbc.dialect.Dialect;
 import java.sql.SQLException;
 import java.util.ArrayList;
 import java.util.List;
@@ -12,7 +14,7 @@ import java.util.function.UnaryOperator;
  * <p>Text for it speaks of the lock as {@code l} and of the ticket as {@code t}; a column that is assigned is written
  * {@code l:taken}.
  */
-final class PairedUpdate {
+public final class PairedUpdate {
 
     /*
      * Two rows, but never a transaction that waits for us: a client that is stopped between two statements would keep the rows

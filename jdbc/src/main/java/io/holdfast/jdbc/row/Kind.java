@@ -1,10 +1,10 @@
-package io.holdfast.jdbc;
+package io.holdfast.jdbc.row;
 
 import io.holdfast.Demand;
 import java.util.Locale;
 
 /** How a lock is held or wanted, as the {@code kind} columns say. */
-enum Kind {
+public enum Kind {
     EXCLUSIVE,
     SHARED,
     PERMITS;
@@ -18,7 +18,7 @@ enum Kind {
         return demand instanceof Demand.Shared ? SHARED : PERMITS;
     }
 
-    static Kind parse(String text) {
+    public static Kind parse(String text) {
         return valueOf(text.toUpperCase(Locale.ROOT));
     }
 
@@ -30,11 +30,11 @@ enum Kind {
         return demand instanceof Demand.Shared ? Integer.MAX_VALUE : 1;
     }
 
-    static int permits(Demand demand) {
+    public static int permits(Demand demand) {
         return demand instanceof Demand.Permits some ? some.count() : 1;
     }
 
-    Demand demand(int permits, int total) {
+    public Demand demand(int permits, int total) {
         return switch (this) {
             case EXCLUSIVE -> Demand.exclusive();
             case SHARED -> Demand.shared();

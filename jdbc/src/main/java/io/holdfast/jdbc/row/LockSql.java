@@ -1,8 +1,12 @@
-package io.holdfast.jdbc;
+package io.holdfast.jdbc.row;
 
 import io.holdfast.Demand;
-import io.holdfast.jdbc.PairedUpdate.Parts;
-import io.holdfast.jdbc.PairedUpdate.Values;
+import io.holdfast.jdbc.connection.Session;
+import io.holdfast.jdbc.dialect.Dialect;
+import io.holdfast.jdbc.dialect.SqlFile;
+import io.holdfast.jdbc.dialect.TableName;
+import io.holdfast.jdbc.row.PairedUpdate.Parts;
+import io.holdfast.jdbc.row.PairedUpdate.Values;
 import io.holdfast.spi.Ticket;
 import io.holdfast.spi.support.OriginText;
 import java.sql.SQLException;
@@ -16,7 +20,7 @@ import java.util.Optional;
  * The statements that grant locks and end grants, for one dialect and one pair of tables. Times in them are microseconds of the
  * server's clock. Each is one message that the server finishes, or undoes, without hearing from us again. Immutable.
  */
-final class LockSql {
+public final class LockSql {
 
     /*
      * What excludes stands in the row being updated. The row of a lock says how it is held (kind), how much of it is taken, of how
@@ -140,7 +144,7 @@ final class LockSql {
                 "UPDATE {lock} l SET token = ?, renewals = renewals + 1 WHERE l.name = ? AND l.token < ? {briefly}");
     }
 
-    Dialect dialect() {
+    public Dialect dialect() {
         return dialect;
     }
 
@@ -149,7 +153,7 @@ final class LockSql {
     }
 
     /** Takes a free lock alone; empty if it is taken, others wait for it, or it has no row. */
-    Optional<Long> take(Session session, Ticket ticket) throws SQLException {
+    public Optional<Long> take(Session session, Ticket ticket) throws SQLException {
         Object name = name(ticket.name());
         return session.updateReturningToken(
                 dialect,
@@ -162,7 +166,7 @@ final class LockSql {
     }
 
     /** Adds the row of a lock never used before, taken at once; empty if somebody else was faster. */
-    Optional<Long> createTaken(Session session, Ticket ticket) throws SQLException {
+    public Optional<Long> createTaken(Session session, Ticket ticket) throws SQLException {
         try {
             return session.updateReturningToken(
                     dialect,
@@ -180,7 +184,7 @@ final class LockSql {
     }
 
     /** Adds the row of a lock, if it is not there. */
-    void createFree(Session session, String name, long token) throws SQLException {
+    public void createFree(Session session, String name, long token) throws SQLException {
         try {
             session.update(createFree, name(name), token);
         } catch (SQLException e) {
@@ -195,7 +199,7 @@ final class LockSql {
      *
      * @param number of the ticket it waits with; only those before count as ahead
      */
-    Optional<LockState> look(Session session, String name, Demand demand, long number) throws SQLException {
+    public Optional<LockState> look(Session session, String name, Demand demand, long number) throws SQLException {
         // Readers are not in each other's way.
         String companions = demand instanceof Demand.Shared ? Kind.SHARED.text : "";
         return session.query(look, LockState::read, name(name), number, companions, name(name)).stream()
@@ -203,7 +207,7 @@ final class LockSql {
     }
 
     /** Adds a ticket, and returns its number. */
-    long addTicket(Session session, Ticket ticket, String state) throws SQLException {
+    public long addTicket(Session session, Ticket ticket, String state) throws SQLException {
         return session.insertReturningKey(
                 addTicket,
                 "number",
@@ -219,7 +223,7 @@ final class LockSql {
     }
 
     /** Grants a lock to a ticket in the table, if it may be. */
-    Optional<Long> grant(Session session, Ticket ticket) throws SQLException {
+    public Optional<Long> grant(Session session, Ticket ticket) throws SQLException {
         String owner = ticket.owner().toString();
         Demand demand = ticket.demand();
         if (demand instanceof Demand.Exclusive) {
@@ -239,7 +243,7 @@ final class LockSql {
     }
 
     /** Ends what one of several holders has; false if it is none any more. */
-    boolean leave(Session session, String owner, int permits) throws SQLException {
+    public boolean leave(Session session, String owner, int permits) throws SQLException {
         boolean left = leave.run(session, owner, new Values(List.of(permits), List.of(permits), List.of()))
                 .isPresent();
         if (left) {
@@ -249,7 +253,7 @@ final class LockSql {
     }
 
     /** Ends an exclusive grant; whether its owner still had it. */
-    boolean release(Session session, Ticket ticket, Duration linger) throws SQLException {
+    public boolean release(Session session, Ticket ticket, Duration linger) throws SQLException {
         long stays = micros(linger);
         return session.update(
                         release,
@@ -262,44 +266,44 @@ final class LockSql {
     }
 
     /** Lets what one of several holders has stay taken for a while, by nobody. */
-    boolean linger(Session session, String owner, Duration stays) throws SQLException {
+    public boolean linger(Session session, String owner, Duration stays) throws SQLException {
         return session.update(linger, micros(stays), owner) == 1;
     }
 
     /** Ends an exclusive grant, in time or not. */
-    boolean withdraw(Session session, Ticket ticket) throws SQLException {
+    public boolean withdraw(Session session, Ticket ticket) throws SQLException {
         return session.update(withdraw, name(ticket.name()), ticket.owner().toString()) == 1;
     }
 
     /** Where a grant could not delete the ticket it used up. */
-    void forgetEnded(Session session, String owner) throws SQLException {
+    public void forgetEnded(Session session, String owner) throws SQLException {
         if (dialect == Dialect.MYSQL) {
             removeUnlessHeld(session, owner);
         }
     }
 
     /** Deletes a ticket that is not counted in its lock's row. */
-    boolean removeUnlessHeld(Session session, String owner) throws SQLException {
+    public boolean removeUnlessHeld(Session session, String owner) throws SQLException {
         return session.update(removeUnlessHeld, owner) == 1;
     }
 
     /** Deletes a ticket; if it was counted in its lock's row, that is put right by the next one it is in the way of. */
-    boolean remove(Session session, String owner) throws SQLException {
+    public boolean remove(Session session, String owner) throws SQLException {
         return session.update(removeTicket, owner) == 1;
     }
 
     /** Makes an exclusive grant whose time is over as if released, so that others may join. */
-    void clearExpired(Session session, String name) throws SQLException {
+    public void clearExpired(Session session, String name) throws SQLException {
         session.update(clearExpired, name(name));
     }
 
     /** Whether a ticket is one of several holders, as after an earlier downgrade whose answer was lost. */
-    boolean isHeld(Session session, Ticket ticket) throws SQLException {
+    public boolean isHeld(Session session, Ticket ticket) throws SQLException {
         return !session.query(isHeld, row -> true, ticket.owner().toString()).isEmpty();
     }
 
     /** The exclusive grant goes on as a shared one; its ticket must be there. */
-    boolean downgrade(Session session, Ticket exclusive) throws SQLException {
+    public boolean downgrade(Session session, Ticket exclusive) throws SQLException {
         String owner = exclusive.owner().toString();
         return downgrade
                 .run(
@@ -310,23 +314,23 @@ final class LockSql {
     }
 
     /** From now on tokens are larger than that. */
-    void raise(Session session, String name, long floor) throws SQLException {
+    public void raise(Session session, String name, long floor) throws SQLException {
         session.update(raise, floor, name(name), floor);
     }
 
     /** Removes rows of locks unused for so long. Returns how many. */
-    int prune(Session session, Duration idleFor) throws SQLException {
+    public int prune(Session session, Duration idleFor) throws SQLException {
         long idle = micros(idleFor);
         return session.update(prune, idle, idle, idle);
     }
 
     /** A lock name as a value to bind. */
-    Object name(String name) {
+    public Object name(String name) {
         return dialect.bindable(name);
     }
 
     /** As many question marks as there are values, in place of {@code {some}}. */
-    static String forMany(String sql, int values) {
+    public static String forMany(String sql, int values) {
         return sql.replace("{some}", String.join(", ", Collections.nCopies(values, "?")));
     }
 
@@ -340,16 +344,16 @@ final class LockSql {
     }
 
     /** Rounded up: the store keeps a lock no shorter than it was asked to. */
-    static long micros(Duration duration) {
+    public static long micros(Duration duration) {
         return (duration.toNanos() + 999) / 1000;
     }
 
-    static Duration ofMicros(long micros) {
+    public static Duration ofMicros(long micros) {
         return Duration.ofNanos(Math.max(0, micros) * 1000);
     }
 
     /** Puts in the names of the tables and what the server calls things. */
-    String text(String template) {
+    public String text(String template) {
         return template.replace("{free}", "(l.taken = 0 OR l.expires_at <= {now})")
                 // What lies further ahead than its ttl is from before the server's clock was set back.
                 .replace("{alive}", "t.expires_at > {now} AND t.expires_at <= {now} + t.ttl")
