@@ -26,7 +26,12 @@ import javax.sql.DataSource;
 public final class JdbcStore implements StoreFactory {
 
     static final TableName STANDARD_TABLE = new TableName("holdfast_lock");
-    static final int STANDARD_CONNECTIONS = 4;
+
+    /** Of a pool of our own: so many threads need not wait for each other, and what is idle is closed again. */
+    private static final int OWN_CONNECTIONS = 16;
+
+    /** Of the user's pool, which has others to serve. */
+    private static final int USERS_CONNECTIONS = 4;
 
     private final String description;
     private final Function<Opening, Connections> source;
@@ -58,7 +63,7 @@ public final class JdbcStore implements StoreFactory {
                         dataSource, opening.connections(), opening.context().time(), opening.threadName()),
                 STANDARD_TABLE,
                 Schema.Creation.NEVER,
-                STANDARD_CONNECTIONS);
+                USERS_CONNECTIONS);
     }
 
     static JdbcStore at(String description, String url, Dialect dialect) {
@@ -68,7 +73,7 @@ public final class JdbcStore implements StoreFactory {
                         url, dialect, opening.connections(), opening.context().time(), opening.threadName()),
                 STANDARD_TABLE,
                 Schema.Creation.NEVER,
-                STANDARD_CONNECTIONS);
+                OWN_CONNECTIONS);
     }
 
     /** Instead of {@code holdfast_lock}; a second table of the same name and {@code _ticket} goes with it. */
@@ -81,7 +86,7 @@ public final class JdbcStore implements StoreFactory {
         return new JdbcStore(description, source, table, Schema.Creation.CREATE_MISSING, connections);
     }
 
-    /** How many connections requests use at a time at most, besides the one for renewals. */
+    /** How many connections requests use at a time at most, besides the one for renewals: 16, or 4 of the user's own. */
     public JdbcStore withConnections(int atMost) {
         if (atMost < 1) {
             throw new IllegalArgumentException("a store needs at least one connection, not " + atMost);

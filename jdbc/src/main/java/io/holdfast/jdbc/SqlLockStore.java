@@ -101,6 +101,9 @@ final class SqlLockStore implements DowngradingStore, TokenRaisingStore, Adminis
 
     private Optional<Refusal> takeAlone(Ticket ticket, Mode mode, Deadline deadline) {
         String name = ticket.name();
+        if (mode == Mode.QUEUE && waiting.isBusy(name)) {
+            return Optional.of(new Refusal("others wait for it"));
+        }
         for (int tries = 0; tries < TRIES; tries++) {
             long baseNanos = context.time().nanoTime();
             Optional<Long> token = requests.run(name, deadline, (session, sql) -> sql.take(session, ticket));
@@ -178,7 +181,7 @@ final class SqlLockStore implements DowngradingStore, TokenRaisingStore, Adminis
         return requests.run(
                 ticket.name(),
                 deadline,
-                (session, sql) -> sql.look(session, ticket.name(), ticket.demand(), Long.MAX_VALUE));
+                (session, sql) -> sql.look(session, ticket.name(), ticket.demand(), 0, LockSql.NOT_QUEUED));
     }
 
     /** Whether what was in the way was left by the dead, and is not any more. */
@@ -266,22 +269,24 @@ final class SqlLockStore implements DowngradingStore, TokenRaisingStore, Adminis
     @Override
     public void downgrade(Ticket exclusive, Deadline deadline) {
         String name = exclusive.name();
-        Ticket shared = sharedTwin(exclusive);
+        String owner = exclusive.owner().toString();
         boolean done = exclusive.demand() instanceof Demand.Exclusive
                 && (requests.run(name, deadline, (session, sql) -> sql.isHeld(session, exclusive))
-                        || requests.run(name, deadline, (session, sql) -> sql.addTicket(session, shared, "trying")) > 0
+                        || requests.run(name, deadline, (session, sql) -> addShared(session, sql, exclusive)) > 0
                                 && requests.run(name, deadline, (session, sql) -> sql.downgrade(session, exclusive)));
         if (done) {
             exclusive.downgraded();
             waiting.changed(name);
         } else {
-            requests.run(
-                    name,
-                    deadline,
-                    (session, sql) ->
-                            sql.removeUnlessHeld(session, exclusive.owner().toString()));
+            requests.run(name, deadline, (session, sql) -> sql.removeUnlessHeld(session, owner));
             exclusive.gone(LossReason.GONE, "the database no longer has it for this owner");
         }
+    }
+
+    /** The ticket it waited with has the same owner, and may still be there. */
+    private static long addShared(Session session, LockSql sql, Ticket exclusive) throws SQLException {
+        sql.forgetEnded(session, exclusive.owner().toString());
+        return sql.addTicket(session, sharedTwin(exclusive), "trying");
     }
 
     /** The same claim as one that shares. */
@@ -300,7 +305,7 @@ final class SqlLockStore implements DowngradingStore, TokenRaisingStore, Adminis
     @Override
     public int forceRelease(String name, Deadline deadline) {
         int lost = requests.run(name, deadline, (session, sql) -> {
-            Optional<LockState> state = sql.look(session, name, Demand.exclusive(), Long.MAX_VALUE);
+            Optional<LockState> state = sql.look(session, name, Demand.exclusive(), 0, LockSql.NOT_QUEUED);
             return state.isPresent() ? new Members(sql).disperse(session, name, state.get()) : 0;
         });
         waiting.changed(name);

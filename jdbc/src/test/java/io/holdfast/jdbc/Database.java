@@ -118,6 +118,11 @@ enum Database {
         };
     }
 
+    /** Its clock, as the tables have it. */
+    String micros() {
+        return dialect().now();
+    }
+
     /** A store's URL, with the tables made when needed. */
     String storeUrl() {
         return withParameter(url(), "createSchema=true");

@@ -239,11 +239,12 @@ class SqlLockStoreTest {
         OpenStore client = open(database);
         String name = Database.unique("dead-waiter");
         HeldTicket held = client.hold(name);
-        another(database).enqueue(name, Demand.exclusive(), Duration.ofSeconds(1));
+        another(database).enqueue(name, Demand.exclusive(), LONG);
         client.release(held);
         assertThat(client.take(name)).as("others wait for it").isEmpty();
+        database.execute("UPDATE holdfast_lock_ticket SET expires_at = 1 WHERE name = '" + name + "'");
 
-        await().until(() -> client.take(name).isPresent());
+        assertThat(client.take(name)).isPresent();
 
         client.store.prune(LONG, OpenStore.soon());
         assertThat(tickets(database, name)).isZero();
@@ -268,6 +269,60 @@ class SqlLockStoreTest {
 
         assertThat(waiter.told()).isEqualTo(Told.KEPT);
         assertThat(client.take(name)).as("others wait for it").isEmpty();
+    }
+
+    /** On MySQL a statement has the time of its beginning, and may find a ticket that was renewed a moment later. */
+    @ParameterizedTest
+    @EnumSource
+    @DisplayName("P6 a ticket that was renewed while a request was under way is not passed by it")
+    void aTicketRenewedAMomentAgoIsNotPassed(Database database) {
+        OpenStore client = open(database);
+        String name = Database.unique("renewed-just-now");
+        HeldTicket held = client.hold(name);
+        another(database).enqueue(name, Demand.exclusive(), LONG);
+        database.execute("UPDATE holdfast_lock_ticket SET expires_at = " + database.micros() + " + ttl + 500000"
+                + " WHERE name = '" + name + "'");
+
+        client.release(held);
+
+        assertThat(client.take(name)).as("others wait for it").isEmpty();
+    }
+
+    /** The statement of the renewal was made for a writer, and comes to the server after that of the downgrade. */
+    @ParameterizedTest
+    @EnumSource
+    @DisplayName("P5 a renewal that meets a downgrade under way does not cost the lease")
+    void aRenewalThatMeetsADowngradeDoesNotCostTheLease(Database database) {
+        OpenStore client = open(database);
+        String name = Database.unique("meets-downgrade");
+        HeldTicket writer = client.hold(name);
+        Ticket notToldYet = writer.ticket.forNode(new Ticket.Listener() {});
+        notToldYet.granted(writer.token(), LONG, System.nanoTime());
+        client.store.downgrade(notToldYet, OpenStore.soon());
+        assertThat(writer.ticket.demand()).isEqualTo(Demand.exclusive());
+
+        client.store.renew(List.of(writer.ticket), OpenStore.soon());
+
+        assertThat(writer.told()).isEqualTo(Told.KEPT);
+        assertThat(client.renew(writer, LONG)).isEqualTo(Told.KEPT);
+    }
+
+    /** On MySQL and MariaDB leaving is one statement, and deleting what it left of the ticket another. */
+    @Test
+    @DisplayName("P3 a release is answered as such though what is left of the ticket cannot be deleted")
+    void aReleaseStandsThoughItsTicketCannotBeDeleted() {
+        Database database = Database.MARIADB;
+        String name = Database.unique("undeleted");
+        try (OpenStore client = new OpenStore(database.storeUrl() + "&table=undeleted")) {
+            HeldTicket reader = client.hold(name, Demand.shared());
+            database.execute("CREATE OR REPLACE TRIGGER undeleted BEFORE DELETE ON undeleted_ticket FOR EACH ROW"
+                    + " SIGNAL SQLSTATE '40001' SET MESSAGE_TEXT = 'a deadlock'");
+
+            assertThat(client.release(reader)).isEqualTo(ReleaseAnswer.RELEASED);
+
+            database.execute("DROP TRIGGER undeleted");
+            assertThat(client.take(name)).isPresent();
+        }
     }
 
     @Test
@@ -412,6 +467,24 @@ class SqlLockStoreTest {
         assertThat(client.renew(writer, LONG)).isEqualTo(Told.KEPT);
         client.store.downgrade(writer.ticket, OpenStore.soon());
         assertThat(writer.told()).as("it is no writer any more").isEqualTo(Told.GONE);
+    }
+
+    /** What it waited with is deleted after it was told, so that it may want to go on as a reader before. */
+    @ParameterizedTest
+    @EnumSource(names = {"MARIADB", "MARIADB_WITH_MYSQL_DRIVER"})
+    @DisplayName("P5 a writer goes on as a reader though the ticket it waited with is still there")
+    void aWriterGoesOnAsAReaderThoughItsTicketIsStillThere(Database database) {
+        OpenStore client = open(database);
+        String name = Database.unique("still-there");
+        HeldTicket writer = client.hold(name);
+        database.execute("INSERT INTO holdfast_lock_ticket (owner, name, state, kind, permits, total, token, since,"
+                + " ttl, expires_at, renewals) VALUES ('" + writer.ticket.owner() + "', '" + name
+                + "', 'ended', 'exclusive', 1, 1, 0, 0, 0, 0, 0)");
+
+        client.store.downgrade(writer.ticket, OpenStore.soon());
+
+        assertThat(writer.ticket.demand()).isEqualTo(Demand.shared());
+        assertThat(client.renew(writer, LONG)).isEqualTo(Told.KEPT);
     }
 
     @ParameterizedTest

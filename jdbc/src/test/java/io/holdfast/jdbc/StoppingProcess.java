@@ -29,7 +29,7 @@ final class StoppingProcess {
         PERMIT(4),
         LEAVE(2),
         EXTEND(1),
-        DOWNGRADE(3),
+        DOWNGRADE(4),
         /** To share a lock that somebody else has. */
         WAIT(5),
         /** To have a lock alone that somebody else has. */

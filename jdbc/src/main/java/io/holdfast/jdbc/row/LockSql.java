@@ -9,6 +9,8 @@ import io.holdfast.jdbc.row.PairedUpdate.Parts;
 import io.holdfast.jdbc.row.PairedUpdate.Values;
 import io.holdfast.spi.Ticket;
 import io.holdfast.spi.support.OriginText;
+import java.lang.System.Logger;
+import java.lang.System.Logger.Level;
 import java.sql.SQLException;
 import java.time.Duration;
 import java.util.Arrays;
@@ -38,8 +40,13 @@ public final class LockSql {
      * Every grant mints a token, so an unchanged token tells that nobody was let in since.
      */
 
+    private static final Logger LOG = System.getLogger(LockSql.class.getName());
+
     /** Who is further behind than this does not know how far. */
-    static final int COUNTED_AHEAD = 64;
+    public static final int COUNTED_AHEAD = 64;
+
+    /** Instead of the number of a ticket, for somebody who has none: everybody who waits is ahead. */
+    public static final long NOT_QUEUED = Long.MAX_VALUE;
 
     /** When a lock held by tickets ends: not by its own time. */
     private static final long FOREVER = Long.MAX_VALUE / 2;
@@ -89,6 +96,7 @@ public final class LockSql {
     private final String withdraw;
     private final String removeTicket;
     private final String removeUnlessHeld;
+    private final String removeEnded;
     private final String clearExpired;
     private final String raise;
     private final String prune;
@@ -114,8 +122,10 @@ public final class LockSql {
                 VALUES (?, 'exclusive', ?, {now}, 0, 0, 1, 0)"""));
         look = text("""
                 SELECT l.kind, l.taken, l.total, l.expires_at, l.token, {now}, (SELECT COUNT(*) FROM (
-                    SELECT 1 AS one FROM {ticket} t WHERE t.name = ? AND t.state = 'waiting' AND t.number < ?
-                        AND t.kind <> ? AND {alive} LIMIT {counted}) ahead)
+                    SELECT 1 AS one FROM {ticket} t WHERE t.name = ? AND t.state = 'waiting' AND t.number > ? AND t.number < ?
+                        AND t.kind <> ? AND {alive} LIMIT {counted}) ahead), (SELECT COUNT(*) FROM (
+                    SELECT 1 AS one FROM {ticket} t WHERE t.name = ? AND t.state = 'waiting' AND t.number > ?
+                        AND t.number < ? LIMIT ?) earlier)
                 FROM {lock} l WHERE l.name = ?""");
         addTicket = text("""
                 INSERT INTO {ticket} (name, owner, state, kind, permits, total, token, since, ttl, expires_at, renewals, origin)
@@ -132,6 +142,7 @@ public final class LockSql {
                 WHERE l.name = ? AND l.owner = ? {briefly}""");
         removeTicket = text("DELETE FROM {ticket} WHERE owner = ? {briefly}");
         removeUnlessHeld = text("DELETE FROM {ticket} WHERE owner = ? AND state <> 'held' {briefly}");
+        removeEnded = text("DELETE FROM {ticket} WHERE owner = ? AND state = 'ended'");
         clearExpired = text("""
                 UPDATE {lock} l SET owner = NULL, origin = NULL, taken = 0, expires_at = 0
                 WHERE l.name = ? AND l.kind = 'exclusive' AND l.taken > 0 AND l.expires_at <= {now} {briefly}""");
@@ -197,12 +208,16 @@ public final class LockSql {
     /**
      * Shows a lock to somebody who wants it.
      *
-     * @param number of the ticket it waits with; only those before count as ahead
+     * @param front a number that all who wait are known to exceed
+     * @param number of the ticket it waits with, or {@link #NOT_QUEUED}; only those before count as ahead
      */
-    public Optional<LockState> look(Session session, String name, Demand demand, long number) throws SQLException {
-        // Readers are not in each other's way.
-        String companions = demand instanceof Demand.Shared ? Kind.SHARED.text : "";
-        return session.query(look, LockState::read, name(name), number, companions, name(name)).stream()
+    public Optional<LockState> look(Session session, String name, Demand demand, long front, long number) throws SQLException {
+        // Readers are not in each other's way, but if there are many each of them looks less often.
+        boolean shares = demand instanceof Demand.Shared;
+        String companions = shares ? Kind.SHARED.text : "";
+        int counted = shares && number < NOT_QUEUED ? COUNTED_AHEAD + 1 : 0;
+        Object key = name(name);
+        return session.query(look, LockState::read, key, front, number, companions, key, front, number, counted, key).stream()
                 .findFirst();
     }
 
@@ -275,10 +290,14 @@ public final class LockSql {
         return session.update(withdraw, name(ticket.name()), ticket.owner().toString()) == 1;
     }
 
-    /** Where a grant could not delete the ticket it used up. */
-    public void forgetEnded(Session session, String owner) throws SQLException {
+    /** Where a statement could not delete the ticket it ended. What it did stands: if this fails, a sweep does it. */
+    public void forgetEnded(Session session, String owner) {
         if (dialect == Dialect.MYSQL) {
-            removeUnlessHeld(session, owner);
+            try {
+                session.update(removeEnded, owner);
+            } catch (SQLException e) {
+                LOG.log(Level.DEBUG, () -> "The ended ticket of " + owner + " was not removed: " + e);
+            }
         }
     }
 
@@ -355,8 +374,10 @@ public final class LockSql {
     /** Puts in the names of the tables and what the server calls things. */
     public String text(String template) {
         return template.replace("{free}", "(l.taken = 0 OR l.expires_at <= {now})")
-                // What lies further ahead than its ttl is from before the server's clock was set back.
-                .replace("{alive}", "t.expires_at > {now} AND t.expires_at <= {now} + t.ttl")
+                // What lies further ahead than its ttl is from before the server's clock was set back. A second more,
+                // for MySQL's
+                // statements have the time of their beginning, and find tickets that were renewed after it.
+                .replace("{alive}", "t.expires_at > {now} AND t.expires_at <= {now} + t.ttl + 1000000")
                 .replace("{mint}", dialect.minting("GREATEST(l.token + 1, {now})"))
                 .replace("{first}", dialect.minting("{now}"))
                 .replace("{briefly}", dialect.waitingBriefly())

@@ -17,8 +17,9 @@ import java.util.Optional;
  * @param token of the last grant
  * @param now the server's time
  * @param ahead how many live tickets are in the way, counted up to {@link LockSql#COUNTED_AHEAD}
+ * @param before of a reader in the queue: how many tickets came before its own, readers included, counted as far
  */
-public record LockState(Kind kind, int taken, int total, long expiresAt, long token, long now, int ahead) {
+public record LockState(Kind kind, int taken, int total, long expiresAt, long token, long now, int ahead, int before) {
 
     /** Reads the columns in the order of the components. */
     static LockState read(ResultSet row) throws SQLException {
@@ -29,7 +30,8 @@ public record LockState(Kind kind, int taken, int total, long expiresAt, long to
                 row.getLong(4),
                 row.getLong(5),
                 row.getLong(6),
-                row.getInt(7));
+                row.getInt(7),
+                row.getInt(8));
     }
 
     boolean isFree() {

@@ -111,13 +111,21 @@ public final class Renewals {
 
     /** Renews one for that ttl, in its turn among requests. Throws if it could not be asked for. */
     public void extend(Ticket ticket, Duration ttl, Deadline deadline) {
-        Batch one = batches(List.of(ticket), any -> ttl).get(0);
-        renew(one, Purpose.REQUEST, LONGEST_WAIT, deadline, deadline).ifPresent(renewed -> report(one, renewed));
+        Optional<Batch> one = Optional.of(batches(List.of(ticket), any -> ttl).get(0));
+        while (one.isPresent()) {
+            Batch batch = one.get();
+            one = renew(batch, Purpose.REQUEST, LONGEST_WAIT, deadline, deadline)
+                    .flatMap(renewed -> report(batch, renewed));
+        }
     }
 
     /** Tells each what became of it; those whose row is locked by somebody else are waited for a while. */
     public void renew(List<Ticket> tickets, Deadline deadline) {
-        Deque<Batch> batches = new ArrayDeque<>(batches(tickets, Ticket::ttl));
+        renewAll(batches(tickets, Ticket::ttl), deadline);
+    }
+
+    private void renewAll(List<Batch> all, Deadline deadline) {
+        Deque<Batch> batches = new ArrayDeque<>(all);
         List<Batch> locked = new ArrayList<>();
         while (!batches.isEmpty()) {
             Batch batch = batches.remove();
@@ -127,7 +135,9 @@ public final class Renewals {
                     : deadline.within(deadline.remaining().dividedBy(2));
             try {
                 renew(batch, Purpose.RENEWAL, Duration.ZERO, share, Deadline.after(time, Duration.ZERO))
-                        .ifPresentOrElse(renewed -> report(batch, renewed), () -> batches.addAll(batch.halves()));
+                        .ifPresentOrElse(
+                                renewed -> report(batch, renewed).ifPresent(batches::add),
+                                () -> batches.addAll(batch.halves()));
             } catch (LockException e) {
                 if (deadline.hasPassed() || !mayBeForOneRow(e)) {
                     report(batch, e);
@@ -149,7 +159,9 @@ public final class Renewals {
             Duration wait = patience.remaining().dividedBy(locked.size() - i);
             try {
                 Duration limit = wait.compareTo(SHORTEST_WAIT) > 0 ? wait : Duration.ZERO;
-                renew(one, Purpose.RENEWAL, limit, deadline, patience).ifPresent(renewed -> report(one, renewed));
+                renew(one, Purpose.RENEWAL, limit, deadline, patience)
+                        .flatMap(renewed -> report(one, renewed))
+                        .ifPresent(rest -> renewAll(List.of(rest), deadline));
             } catch (LockException e) {
                 report(one, e);
             }
@@ -177,16 +189,29 @@ public final class Renewals {
         batch.items().forEach(item -> item.ticket().failing(failure));
     }
 
-    private void report(Batch batch, Renewed renewed) {
+    /** Returns those that may be held in another way by now: one that had its lock alone may just have been downgraded. */
+    private Optional<Batch> report(Batch batch, Renewed renewed) {
+        Sort sort = batch.sort();
+        List<Item> elsewhere = new ArrayList<>();
         for (Item item : batch.items()) {
-            boolean kept = renewed.owners().contains(item.owner());
-            if (kept && batch.sort().row() == Row.WAITING) {
-                item.ticket().waiting(batch.sort().ttl(), renewed.baseNanos());
-            } else if (kept) {
-                item.ticket().extended(batch.sort().ttl(), renewed.baseNanos());
-            } else if (batch.sort().row() != Row.WAITING || waiting.isStillWaiting(item.ticket())) {
+            if (renewed.owners().contains(item.owner())) {
+                kept(item.ticket(), sort, renewed.baseNanos());
+            } else if (sort.row() == Row.LOCK) {
+                elsewhere.add(item);
+            } else if (sort.row() == Row.HELD || waiting.isStillWaiting(item.ticket())) {
                 item.ticket().gone(LossReason.GONE, "its owner no longer has it in the database");
             }
+        }
+        return elsewhere.isEmpty()
+                ? Optional.empty()
+                : Optional.of(new Batch(new Sort(Row.HELD, sort.ttl()), elsewhere));
+    }
+
+    private static void kept(Ticket ticket, Sort sort, long baseNanos) {
+        if (sort.row() == Row.WAITING) {
+            ticket.waiting(sort.ttl(), baseNanos);
+        } else {
+            ticket.extended(sort.ttl(), baseNanos);
         }
     }
 

@@ -1,5 +1,6 @@
 package io.holdfast.jdbc.ticket;
 
+import io.holdfast.Demand;
 import io.holdfast.LockException;
 import io.holdfast.LossReason;
 import io.holdfast.UnknownOutcomeException;
@@ -30,10 +31,8 @@ import org.jspecify.annotations.Nullable;
 public final class WaitingTickets {
 
     /*
-     * Who waits looks: whether the lock is free and nobody is ahead, and if so asks for it. How soon it looks again depends on its place:
-     * the first looks soon after it came, since most locks are held shortly, and then ever less often; who is further behind looks the
-     * less often the more are ahead, so that a long queue costs the server hardly more than a short one. When the queue has moved one
-     * begins again with short pauses. A ticket that is released or given up in this client causes a look at once.
+     * Who waits looks: whether the lock is free and nobody is ahead, and if so asks for it. How soon it looks again is told in Pauses. A
+     * ticket that is released or given up in this client causes a look at once.
      *
      * A heartbeat may find that a ticket is not waiting any more, because a look has just got the lock for it. So it believes that a ticket
      * is gone only if no look is under way and the ticket itself still waits (isStillWaiting).
@@ -43,14 +42,6 @@ public final class WaitingTickets {
      */
 
     private static final Logger LOG = System.getLogger(WaitingTickets.class.getName());
-
-    private static final long FIRST_PAUSE_NANOS = Duration.ofNanos(300_000).toNanos();
-
-    /** For the first in the queue: how late it notices that a lock held for long is free. */
-    private static final long LONGEST_PAUSE_NANOS = Duration.ofMillis(50).toNanos();
-
-    /** For those furthest behind. */
-    private static final long RAREST_LOOK_NANOS = Duration.ofSeconds(2).toNanos();
 
     private static final long PAUSE_AFTER_FAILURE_NANOS = Duration.ofMillis(250).toNanos();
 
@@ -62,6 +53,7 @@ public final class WaitingTickets {
     private final StoreContext context;
     private final Requests requests;
     private final ConcurrentHashMap<String, Queue> queues = new ConcurrentHashMap<>();
+    private final QueueFronts fronts = new QueueFronts();
     private volatile boolean closed;
 
     public WaitingTickets(StoreContext context, Requests requests) {
@@ -76,7 +68,7 @@ public final class WaitingTickets {
             joined.tickets.put(number, ticket);
             return joined;
         });
-        queue.lookAfter(FIRST_PAUSE_NANOS);
+        queue.lookAfter(Pauses.FIRST_NANOS);
     }
 
     /** Something happened to the lock. */
@@ -85,6 +77,11 @@ public final class WaitingTickets {
         if (queue != null) {
             queue.lookAfter(0);
         }
+    }
+
+    /** Whether asking for a lock is most probably in vain, because others wait for it. */
+    public boolean isBusy(String name) {
+        return fronts.isBusy(name, context.time().nanoTime());
     }
 
     /** Whether a ticket that is not in the table any more is lost, or on its way to be granted. */
@@ -110,10 +107,9 @@ public final class WaitingTickets {
         private volatile boolean wanted;
 
         // Used by the one that looks.
-        private long pauseNanos = FIRST_PAUSE_NANOS;
+        private final Pauses pauses = new Pauses();
         private long settledNanos = context.time().nanoTime();
-        private long lastToken;
-        private int lastAhead;
+        private boolean busy;
         private volatile @Nullable Ticket uncertain;
 
         Queue(String name) {
@@ -171,13 +167,13 @@ public final class WaitingTickets {
                 tickets.values().removeIf(ticket -> ticket.state() != Ticket.State.WAITING);
                 var first = tickets.firstEntry();
                 if (first == null) {
-                    return LONGEST_PAUSE_NANOS;
+                    return Pauses.FIRST_NANOS;
                 }
                 Ticket ticket = first.getValue();
                 takeBackUncertain();
                 Optional<LockState> state = ask(ticket, first.getKey());
                 if (state.isPresent()) {
-                    return pause(state.get());
+                    return pauses.after(state.get(), queues.size());
                 }
             }
         }
@@ -199,6 +195,7 @@ public final class WaitingTickets {
             Deadline deadline = deadline();
             Optional<LockState> state =
                     requests.run(name, deadline, (session, sql) -> see(session, sql, ticket, number));
+            busy |= state.isPresent() && state.get().ahead() > 0;
             if (state.isEmpty() || !state.get().admits(ticket.demand())) {
                 return Optional.of(state.orElseThrow(() -> new IllegalStateException("no row of lock " + name)));
             }
@@ -208,6 +205,7 @@ public final class WaitingTickets {
                 return state;
             }
             ticket.granted(token.get(), ticket.ttl(), baseNanos);
+            served(ticket, number);
             forgetEnded(ticket, deadline);
             return Optional.empty();
         }
@@ -221,7 +219,15 @@ public final class WaitingTickets {
             }
         }
 
-        /** If it fails the next sweep does it. */
+        private void served(Ticket ticket, long number) {
+            // A reader is served with other readers ahead.
+            if (!(ticket.demand() instanceof Demand.Shared)) {
+                fronts.served(name, number, busy, context.time().nanoTime());
+            }
+            busy = false;
+        }
+
+        /** After the ticket was told, who need not wait for it. */
         private void forgetEnded(Ticket ticket, Deadline deadline) {
             try {
                 requests.run(name, deadline, (session, sql) -> {
@@ -234,10 +240,10 @@ public final class WaitingTickets {
         }
 
         private Optional<LockState> see(Session session, LockSql sql, Ticket ticket, long number) throws SQLException {
-            Optional<LockState> seen = sql.look(session, name, ticket.demand(), number);
+            Optional<LockState> seen = sql.look(session, name, ticket.demand(), fronts.of(name), number);
             if (seen.isEmpty()) {
                 sql.createFree(session, name, 1);
-                return sql.look(session, name, ticket.demand(), number);
+                return sql.look(session, name, ticket.demand(), fronts.of(name), number);
             }
             if (seen.get().admits(ticket.demand()) && seen.get().isLeftByTheDead()) {
                 sql.clearExpired(session, name);
@@ -247,20 +253,10 @@ public final class WaitingTickets {
             if (mayBeOfTheDead && !seen.get().admits(ticket.demand()) && now - settledNanos > SETTLE_NANOS) {
                 settledNanos = now;
                 if (new Members(sql).settle(session, name)) {
-                    return sql.look(session, name, ticket.demand(), number);
+                    return sql.look(session, name, ticket.demand(), fronts.of(name), number);
                 }
             }
             return seen;
-        }
-
-        private long pause(LockState state) {
-            boolean moved = state.token() != lastToken || state.ahead() != lastAhead;
-            lastToken = state.token();
-            lastAhead = state.ahead();
-            long first = FIRST_PAUSE_NANOS * (1 + state.ahead());
-            long longest = Math.min(LONGEST_PAUSE_NANOS * (1 + state.ahead()), RAREST_LOOK_NANOS);
-            pauseNanos = moved ? first : Math.min(Math.max(first, pauseNanos * 3 / 2), longest);
-            return pauseNanos;
         }
 
         private Deadline deadline() {

@@ -1,0 +1,90 @@
+package io.holdfast.jdbc.ticket;
+
+import static org.assertj.core.api.Assertions.assertThat;
+
+import io.holdfast.jdbc.row.Kind;
+import io.holdfast.jdbc.row.LockSql;
+import io.holdfast.jdbc.row.LockState;
+import java.time.Duration;
+import java.util.function.IntFunction;
+import java.util.stream.IntStream;
+import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
+
+@DisplayName("Pauses between looks at a lock")
+class PausesTest {
+
+    private static final int CLIENTS = 1_000;
+
+    private static LockState held(long token, int ahead, int before) {
+        int most = LockSql.COUNTED_AHEAD + 1;
+        return new LockState(Kind.EXCLUSIVE, 1, 1, 100, token, 1, Math.min(ahead, most), Math.min(before, most));
+    }
+
+    /** What it comes to when nothing moves. */
+    private static long atLast(LockState state, int locks) {
+        Pauses pauses = new Pauses();
+        return IntStream.range(0, 100)
+                .mapToLong(i -> pauses.after(state, locks))
+                .max()
+                .orElseThrow();
+    }
+
+    private static double looksPerSecond(IntFunction<LockState> ofClient) {
+        return IntStream.range(0, CLIENTS)
+                .mapToDouble(client -> 1e9 / atLast(ofClient.apply(client), 1))
+                .sum();
+    }
+
+    @Test
+    @DisplayName("P9 a thousand clients that wait cost the server some 1,500 looks a second")
+    void costTheServerLittleHoweverManyWait() {
+        assertThat(looksPerSecond(client -> held(7, client, 0))).isLessThan(2_000);
+    }
+
+    @Test
+    @DisplayName("P9 readers that wait together look as rarely, though none is in the other's way")
+    void costTheServerLittleIfReadersWaitTogether() {
+        assertThat(looksPerSecond(client -> held(7, 0, client))).isLessThan(4_000);
+    }
+
+    @Test
+    @DisplayName("P9 who is far behind looks rarely though the queue moves all the time")
+    void areLongFarBehindThoughTheQueueMoves() {
+        Pauses pauses = new Pauses();
+
+        for (int token = 1; token < 10; token++) {
+            assertThat(pauses.after(held(token, CLIENTS, 0), 1))
+                    .isGreaterThan(Duration.ofMillis(50).toNanos());
+        }
+    }
+
+    @Test
+    @DisplayName("P4 nobody looks so rarely that a lock whose queue has died passes on too late")
+    void areNeverAsLongAsASecond() {
+        for (int ahead = 0; ahead < CLIENTS; ahead += 10) {
+            assertThat(atLast(held(7, ahead, ahead), CLIENTS))
+                    .isLessThanOrEqualTo(Duration.ofMillis(750).toNanos());
+        }
+    }
+
+    @Test
+    void areShortForTheFirstUnlessItsClientWaitsForManyLocks() {
+        assertThat(new Pauses().after(held(7, 0, 0), 1))
+                .isLessThan(Duration.ofMillis(1).toNanos());
+        assertThat(atLast(held(7, 0, 0), 1)).isEqualTo(Duration.ofMillis(20).toNanos());
+        assertThat(atLast(held(7, 0, 0), 100)).isEqualTo(Duration.ofMillis(100).toNanos());
+    }
+
+    @Test
+    void beginAnewWhenTheQueueHasMoved() {
+        Pauses pauses = new Pauses();
+        IntStream.range(0, 100).forEach(i -> pauses.after(held(7, 1, 0), 1));
+
+        assertThat(pauses.after(held(7, 0, 0), 1))
+                .isLessThan(Duration.ofMillis(1).toNanos());
+        IntStream.range(0, 100).forEach(i -> pauses.after(held(7, 0, 0), 1));
+        assertThat(pauses.after(held(8, 0, 0), 1))
+                .isLessThan(Duration.ofMillis(1).toNanos());
+    }
+}
