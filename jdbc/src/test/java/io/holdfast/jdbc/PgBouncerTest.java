@@ -24,7 +24,7 @@ class PgBouncerTest {
     private static final Duration SOON = Duration.ofSeconds(20);
 
     @Test
-    void waitersPollAndLeaveNoSessionLockBehind() throws Exception {
+    void waitersAreServedAndNothingIsLeftInSessionsOfOthers() throws Exception {
         try (PostgresServer server = PostgresServer.start();
                 PgBouncer pooler = PgBouncer.before(server);
                 Holdfast one = Holdfast.connect(pooler.jdbcUrl() + "&createSchema=true");
@@ -48,7 +48,32 @@ class PgBouncerTest {
 
             await().atMost(SOON).until(() -> sessionLocks(server) == 0);
             assertThat(direct.lock("pooled").tryAcquire()).isPresent();
+            assertThat(settingsOfAnotherProgram(pooler)).allMatch("0 0"::equals);
         }
+    }
+
+    /** The limit of waits for rows, and how many channels it listens to, in each session the pooler has open. */
+    private static List<String> settingsOfAnotherProgram(PgBouncer pooler) throws Exception {
+        List<String> settings = new ArrayList<>();
+        List<Connection> atOnce = new ArrayList<>();
+        try {
+            for (int i = 0; i < 5; i++) {
+                Connection connection = DriverManager.getConnection(pooler.jdbcUrl());
+                atOnce.add(connection);
+                connection.setAutoCommit(false);
+                try (Statement statement = connection.createStatement();
+                        ResultSet row = statement.executeQuery("SELECT current_setting('lock_timeout') || ' '"
+                                + " || (SELECT COUNT(*) FROM pg_listening_channels())")) {
+                    row.next();
+                    settings.add(row.getString(1));
+                }
+            }
+        } finally {
+            for (Connection connection : atOnce) {
+                connection.close();
+            }
+        }
+        return settings;
     }
 
     private static long sessionLocks(PostgresServer server) throws Exception {
