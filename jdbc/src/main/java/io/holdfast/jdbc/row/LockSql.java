@@ -211,13 +211,16 @@ public final class LockSql {
      * @param front a number that all who wait are known to exceed
      * @param number of the ticket it waits with, or {@link #NOT_QUEUED}; only those before count as ahead
      */
-    public Optional<LockState> look(Session session, String name, Demand demand, long front, long number) throws SQLException {
+    public Optional<LockState> look(Session session, String name, Demand demand, long front, long number)
+            throws SQLException {
         // Readers are not in each other's way, but if there are many each of them looks less often.
         boolean shares = demand instanceof Demand.Shared;
         String companions = shares ? Kind.SHARED.text : "";
         int counted = shares && number < NOT_QUEUED ? COUNTED_AHEAD + 1 : 0;
         Object key = name(name);
-        return session.query(look, LockState::read, key, front, number, companions, key, front, number, counted, key).stream()
+        return session
+                .query(look, LockState::read, key, front, number, companions, key, front, number, counted, key)
+                .stream()
                 .findFirst();
     }
 

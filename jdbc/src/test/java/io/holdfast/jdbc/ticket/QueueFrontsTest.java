@@ -33,8 +33,8 @@ class QueueFrontsTest {
             long servedMillisAgo = number - fronts.of(LOCK);
             assertThat(servedMillisAgo)
                     .as("served for the front of %d", number)
-                    .satisfies(ago -> assertThat(fronts.of(LOCK) == 0 || ago >= 50)
-                            .isTrue());
+                    .satisfies(
+                            ago -> assertThat(fronts.of(LOCK) == 0 || ago >= 50).isTrue());
         }
         assertThat(fronts.of(LOCK)).isGreaterThan(90);
     }
