@@ -36,6 +36,7 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.EnumSource;
+import org.junit.jupiter.params.provider.ValueSource;
 import redis.clients.jedis.DefaultJedisClientConfig;
 import redis.clients.jedis.RedisClient;
 
@@ -120,6 +121,27 @@ class ServerStatesTest extends RedisTest {
 
         assertThat(waiting.get(10, TimeUnit.SECONDS).isValid()).isTrue();
         assertThat(warnings).singleElement().asString().contains("redis.acl", "&holdfast:*", "+subscribe");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"-publish", "-pubsub|numsub"})
+    void aMissingRightToTellOthersIsWarnedAboutOnceWithWhatToGrant(String missing) throws Exception {
+        RedisServer strict = running(RedisServer.builder()
+                .acl(
+                        "user default on nopass +@all ~* &*",
+                        "user quiet on >secret ~holdfast:* ~{holdfast:* resetchannels &holdfast:* +@all " + missing));
+        List<String> warnings = warningsOf("io.holdfast.redis.channel.Subscriber");
+
+        // Held for long enough to listen.
+        Lease held = holdfast("redis://quiet:secret@127.0.0.1:" + strict.port())
+                .lock(name)
+                .acquire();
+
+        await().untilAsserted(() -> assertThat(warnings)
+                .singleElement()
+                .asString()
+                .contains("tell others", "redis.acl", "&holdfast:*", "+publish +pubsub|numsub"));
+        assertThat(held.isValid()).isTrue();
     }
 
     private List<String> warningsOf(String loggerName) {

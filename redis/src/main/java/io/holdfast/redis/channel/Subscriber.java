@@ -49,6 +49,7 @@ final class Subscriber implements AutoCloseable {
     private volatile @Nullable Connection open;
     private volatile @Nullable Node openAt;
     private boolean hasWarned;
+    private boolean hasTriedRights;
     private volatile StoreContext.@Nullable Alarm ping;
 
     /**
@@ -137,7 +138,12 @@ final class Subscriber implements AutoCloseable {
             System.Logger.Level level =
                     trouble instanceof Error ? System.Logger.Level.WARNING : System.Logger.Level.DEBUG;
             LOG.log(level, "a subscription broke; subscribing again", trouble);
-            warnOfMissingRight(trouble);
+            if (trouble instanceof JedisException refused) {
+                warnOfMissingRight(
+                        refused,
+                        "the Redis user may not listen where locks are handed over, so waiters get them only when they"
+                                + " ask: every third of their ttl. ");
+            }
             if (node != null) {
                 failed.accept(node);
             }
@@ -145,15 +151,13 @@ final class Subscriber implements AutoCloseable {
     }
 
     /** Nothing fails without it, so nobody would notice but by how long everything takes. */
-    private void warnOfMissingRight(Throwable trouble) {
-        if (!hasWarned && trouble instanceof JedisException refused && Failures.isRefusal(refused)) {
+    private void warnOfMissingRight(JedisException refused, String consequence) {
+        if (!hasWarned && Failures.isRefusal(refused)) {
             hasWarned = true;
             LOG.log(
                     System.Logger.Level.WARNING,
-                    "the Redis user may not listen where locks are handed over, so waiters get them only when they ask:"
-                            + " every third of their ttl. Give it the rights to its channels, as docs/stores/redis.acl"
-                            + " does: resetchannels &" + channelPrefix + "* +subscribe +publish +pubsub|numsub ("
-                            + refused.getMessage() + ")");
+                    consequence + "Give it the rights to its channels, as docs/stores/redis.acl does: resetchannels &"
+                            + channelPrefix + "* +subscribe +publish +pubsub|numsub (" + refused.getMessage() + ")");
         }
     }
 
@@ -176,7 +180,9 @@ final class Subscriber implements AutoCloseable {
                 return;
             }
             connection.setSoTimeout((int) SILENCE.toMillis());
-            connection.sendCommand(Command.SUBSCRIBE, channel.apply(connection));
+            String name = channel.apply(connection);
+            tryRights(connection, name);
+            connection.sendCommand(Command.SUBSCRIBE, name);
             Object reply = connection.getOne();
             schedulePing(connection);
             while (!state.isEnded()) {
@@ -190,6 +196,24 @@ final class Subscriber implements AutoCloseable {
             openAt = null;
             node.drop(lent);
         }
+    }
+
+    /** Asks who listens and tells them something, as scripts do, once, on a channel of nobody's. */
+    private void tryRights(Connection connection, String name) {
+        if (hasTriedRights) {
+            return;
+        }
+        connection.sendCommand(Command.PUBSUB, "NUMSUB", name + ":trial");
+        connection.sendCommand(Command.PUBLISH, name + ":trial", "");
+        for (Object answer : connection.getMany(2)) {
+            if (answer instanceof JedisException refused) {
+                warnOfMissingRight(
+                        refused,
+                        "the Redis user may not tell others that a lock is theirs, so who waits behind one of its leases"
+                                + " gets the lock only when it asks: every third of its ttl. ");
+            }
+        }
+        hasTriedRights = true;
     }
 
     private void handle(Object reply) {
