@@ -59,11 +59,12 @@ final class RedisStore implements DowngradingStore, TokenRaisingStore, Administe
      * P3. Late release: scripts compare the owner, and an owner is one acquisition. A renewal after expiry finds no holder
      *   ("gone"), even if nobody took the lock meanwhile.
      *
-     * P4. Nobody polls. Who waits is told the earliest moment at which the holder, or one ahead of it in the queue, may be gone, and
-     *   looks then. Heartbeats only move on, and a ticket that becomes holder keeps the expiry it had, so whoever gets the lock later
-     *   lives at least until then: nobody has to be told of a new holder, however short its ttl. The first looks at once, each of
-     *   the next few a tenth of a second later, the others within 0.7 s: they may have died together, being of one process. Of one
-     *   client only the oldest ticket of a lock asks. With equal ttls these alarms do not go off while all live: the next heartbeat
+     * P4. Nobody polls. Who waits is told the earliest moment at which a holder, or somebody else who waits, may be gone, and looks
+     *   then. Of several holders that is the first to expire: a longer-lived one may leave meanwhile. Of those who wait it may be any:
+     *   one that was moved aside may be back, ahead of us, before we ask again. Heartbeats only move on, and a ticket that becomes
+     *   holder keeps the expiry it had, so whoever gets the lock later lives at least until then: nobody has to be told of a new
+     *   holder, however short its ttl. The first in the queue looks at once, the others 0.4 to 0.7 s later, for the first may have
+     *   died with the holder. Of one client only the oldest ticket of a lock asks. With equal ttls these alarms do not go off while all live: the next heartbeat
      *   (every third of a ttl) moves them before. Only a lock that lingers may be free sooner than it was said; the first few are
      *   told.
      *   A dead waiter: its subscription is gone, so it is moved aside when it is first. If it is half-open or stopped, its
@@ -318,7 +319,7 @@ final class RedisStore implements DowngradingStore, TokenRaisingStore, Administe
                 keys,
                 deadline,
                 Script.owner(ticket),
-                Micros.text(linger.isNegative() ? Duration.ZERO : linger));
+                Script.millis(linger.isNegative() ? Duration.ZERO : linger));
         advanceIfAgain(reply.again(), keys);
         if (reply.found()) {
             return ReleaseAnswer.RELEASED;

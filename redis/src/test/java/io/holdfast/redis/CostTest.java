@@ -26,7 +26,7 @@ class CostTest extends RedisTest {
     private static final Pattern CALLS = Pattern.compile("cmdstat_([a-z|]+):calls=(\\d+),usec=(\\d+)");
     /** Of the test, of subscribers, and of connections that are opened. */
     private static final Set<String> NOT_OF_SCRIPTS =
-            Set.of("info", "ping", "subscribe", "pubsub|channels", "client|setname", "hello");
+            Set.of("info", "ping", "subscribe", "pubsub|channels", "client|setname", "client|setinfo", "hello");
 
     private static final int FEW = 10;
     private static final int MANY = 1_000;

@@ -81,7 +81,7 @@ class ScriptsTest extends RedisTest {
             TestTicket grant = client.grant(name);
 
             assertThat(redis.get(keys(name).lock()))
-                    .startsWith("holdfast " + grant.owner() + " 30000000 " + grant.token());
+                    .startsWith("holdfast " + grant.owner() + " 30000 " + grant.token());
             assertThat(redis.pttl(keys(name).lock())).isBetween(20_000L, 30_001L);
             assertThat(redis.get(keys(name).counter())).isEqualTo(String.valueOf(grant.token()));
         }
@@ -359,6 +359,21 @@ class ScriptsTest extends RedisTest {
         }
 
         @Test
+        void keepsAPushedLockForAllOfItsTtlIfAnotherProgramTookTheExpiry() {
+            TestTicket holder = client.grant(name);
+            TestTicket next = enqueue(client.ticket(name));
+            // So that nearly nothing of its ticket is left when it becomes the holder.
+            redis.zadd(keys(name).heartbeats(), System.currentTimeMillis() * 1000.0 + 10_000_000, next.owner() + "");
+            client.release(holder);
+            pushed(next);
+            redis.persist(keys(name).lock());
+
+            assertThat(client.attempt(name)).isPresent();
+
+            assertThat(redis.pttl(keys(name).lock())).isBetween(20_000L, 30_001L);
+        }
+
+        @Test
         void endsALockFromWhichAnotherProgramTookTheExpiry() {
             client.grant(client.ticket(name, Demand.exclusive(), Duration.ofSeconds(2)));
             redis.persist(keys(name).lock());
@@ -490,6 +505,36 @@ class ScriptsTest extends RedisTest {
             redis.del(counter);
 
             assertThat(client.grant(name).token()).isGreaterThan(0);
+        }
+
+        @ParameterizedTest
+        @ValueSource(strings = {"exclusive", "shared", "permits"})
+        @DisplayName("P7 a counter of another type is refused, and nothing is left held")
+        void aCounterOfAnotherTypeLeavesNothingHeld(String kind) {
+            Demand demand = kind.equals("exclusive")
+                    ? Demand.exclusive()
+                    : kind.equals("shared") ? Demand.shared() : Demand.permits(1, 2);
+            redis.rpush(keys(name).counter(), "of another program");
+
+            assertThatThrownBy(() -> client.grant(client.ticket(name, demand, TestClient.TTL)))
+                    .isInstanceOf(StoreUnavailableException.class)
+                    .hasMessageContaining("holds something else");
+
+            assertThat(redis.exists(keys(name).lock())).isFalse();
+            assertThat(redis.lrange(keys(name).counter(), 0, -1)).containsExactly("of another program");
+        }
+
+        @Test
+        @DisplayName("P8 what is said of readers that died goes with their lock, whatever else their client renewed")
+        void whatIsSaidOfReadersGoesWithTheirLock() {
+            TestTicket brief = client.grant(client.ticket(name, Demand.shared(), Duration.ofSeconds(20)));
+            String another = name();
+            TestTicket lasting = client.grant(client.ticket(another, Demand.shared(), Duration.ofHours(1)));
+
+            client.store.renew(List.of(lasting.ticket(), brief.ticket()), client.soon());
+
+            assertThat(redis.pttl(keys(name).holders())).isBetween(0L, 20_001L);
+            assertThat(redis.pttl(keys(another).holders())).isGreaterThan(3_000_000);
         }
 
         @Test

@@ -37,7 +37,7 @@ class UsualCasesTest extends RedisTest {
     private static final List<String> HEARD = List.of("usual:one", "usual:two");
     private static final String UNHEARD = "usual:nobody";
     /** Hours, so that nothing expires on the way, and milliseconds, which are over before the next step. */
-    private static final List<String> TTLS = List.of("3600000000", "3600000000", "14400000000", "5000");
+    private static final List<String> TTLS = List.of("3600000", "3600000", "14400000", "5");
 
     private static final Duration LONGER_THAN_MILLISECONDS = Duration.ofMillis(8);
     /** When others than the first few look is spread over that many microseconds, by their numbers. */
@@ -111,7 +111,7 @@ class UsualCasesTest extends RedisTest {
             Object byPlain = reply(withoutUsualCases(step.script), plain, step);
 
             apart = Math.max(apart, System.nanoTime() - started);
-            if (step.arguments.contains("5000")) {
+            if (step.arguments.contains("5")) {
                 long since = System.nanoTime();
                 await().until(() -> System.nanoTime() - since > LONGER_THAN_MILLISECONDS.toNanos());
             }
@@ -172,7 +172,7 @@ class UsualCasesTest extends RedisTest {
                 return new Step(Script.HEARTBEAT, List.of(channel, "1", owner, TTLS.get(0), LIFE));
             }
             if (dice < 18) {
-                String linger = random.nextInt(10) == 0 ? "5000" : "0";
+                String linger = random.nextInt(10) == 0 ? "5" : "0";
                 return new Step(Script.RELEASE, List.of(random.nextInt(8) == 0 ? owner : holder, linger, LIFE));
             }
             return new Step(Script.WITHDRAW, List.of(owner, LIFE));

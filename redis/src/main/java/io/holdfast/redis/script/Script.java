@@ -10,6 +10,7 @@ import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
+import java.time.Duration;
 import java.util.HexFormat;
 import java.util.Locale;
 
@@ -97,7 +98,7 @@ public enum Script {
     /** What attempt and enqueue take. */
     public static String[] demand(Ticket ticket, String channel) {
         return new String[] {
-            owner(ticket), mode(ticket), Micros.text(ticket.ttl()), channel, OriginText.write(ticket.origin())
+            owner(ticket), mode(ticket), millis(ticket.ttl()), channel, OriginText.write(ticket.origin())
         };
     }
 
@@ -105,6 +106,11 @@ public enum Script {
     public static String owner(Ticket ticket) {
         String owner = ticket.owner().toString();
         return ticket.demand() instanceof Demand.Permits some ? owner + "/" + some.count() + "/" + some.total() : owner;
+    }
+
+    /** A ttl as scripts take it: rounded up, so that the server never keeps it for less. */
+    public static String millis(Duration ttl) {
+        return String.valueOf((ttl.toNanos() + 999_999) / 1_000_000);
     }
 
     static String mode(Ticket ticket) {

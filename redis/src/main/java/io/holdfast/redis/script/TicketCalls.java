@@ -76,7 +76,7 @@ public final class TicketCalls {
         arguments.add(String.valueOf(tickets.size()));
         for (Ticket ticket : tickets) {
             arguments.add(Script.owner(ticket));
-            arguments.add(Micros.text(ttl.apply(ticket)));
+            arguments.add(Script.millis(ttl.apply(ticket)));
         }
     }
 

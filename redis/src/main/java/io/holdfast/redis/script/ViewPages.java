@@ -22,7 +22,7 @@ import java.util.regex.Pattern;
 public final class ViewPages {
 
     private static final Pattern HOLDER = Pattern.compile("(\\d+) (\\d+) \\S+ (.*)", Pattern.DOTALL);
-    private static final Pattern TICKET = Pattern.compile("(\\w) (\\d+) \\S+ (.*)", Pattern.DOTALL);
+    private static final Pattern TICKET = Pattern.compile("(\\w) \\d+ \\S+ (.*)", Pattern.DOTALL);
     private static final Pattern PERMITS = Pattern.compile(".*/(\\d+)/(\\d+)");
     /** What an owner begins with that has released the lock, which lingers. */
     private static final String NOBODY = "~";
@@ -92,7 +92,7 @@ public final class ViewPages {
                         known ? OriginText.read(details.group(3)) : Optional.empty(),
                         demand(mode, owner),
                         known ? Optional.of(Long.parseLong(details.group(1))) : Optional.empty(),
-                        known ? Optional.of(instant(details.group(2))) : Optional.empty(),
+                        known ? Optional.of(instant(Long.parseLong(details.group(2)))) : Optional.empty(),
                         Optional.of(Micros.duration(leftMicros)));
                 holders.put(owner, owner.startsWith(NOBODY) ? holder.lingering() : holder);
             }
@@ -111,12 +111,11 @@ public final class ViewPages {
             double expires = Double.parseDouble(Replies.text(flat.get(i + 2)));
             Matcher details = TICKET.matcher(Replies.text(flat.get(i + 3)));
             if (expires > nowMicros && details.matches()) {
-                // Those moved aside have their number with a minus.
+                // Its number is when it came. Those moved aside have it with a minus.
                 double number = Math.abs(Double.parseDouble(waitersAfter));
                 LockView.Waiter waiter = new LockView.Waiter(
-                        OriginText.read(details.group(3)),
-                        demand(details.group(1), owner),
-                        Optional.of(instant(details.group(2))));
+                        OriginText.read(details.group(2)), demand(details.group(1), owner), Optional.of(instant((long)
+                                number)));
                 waiters.put(owner, new Waiting(number, waiter));
             }
         }
@@ -130,8 +129,7 @@ public final class ViewPages {
         return mode.equals("s") ? Demand.shared() : Demand.exclusive();
     }
 
-    private static Instant instant(String micros) {
-        long value = Long.parseLong(micros);
-        return Instant.ofEpochSecond(value / 1_000_000, value % 1_000_000 * 1000);
+    private static Instant instant(long micros) {
+        return Instant.ofEpochSecond(micros / 1_000_000, micros % 1_000_000 * 1000);
     }
 }

@@ -2,7 +2,7 @@
 -- Takes the lock or leaves no trace.
 --
 -- KEYS  lock, holders, queue, heartbeats, tickets, counter
--- ARGV  owner, mode, ttl, channel, origin, life of the counter
+-- ARGV  owner, mode, ttl in milliseconds, channel, origin, life of the counter
 -- Reply {'held', token}, {'refused', microseconds until a holder may be gone}, or {'again'} if there was too much to clear away at once
 --
 -- Never overtakes a ticket in the queue that can be reached. Refused as a whole when the server is out of memory.

@@ -1,17 +1,17 @@
 -- What the usual cases and the rest of a script share. Little: every function here is made anew with every call.
 
 local MARK = 'holdfast'
--- How long a counter is kept after its last use. The last argument of every script that may mint a token.
-local COUNTER_LIFE_MILLIS = tonumber(ARGV[#ARGV])
--- When waiting tickets look whether somebody has died: the first at that moment, each of the next few a bit later, all others some time
--- after these.
-local FIRST_FEW = 8
-local STAGGER_MICROS = 100000
+-- How many milliseconds a counter is kept after its last use. The last argument of every script that may mint a token.
+local COUNTER_LIFE = ARGV[#ARGV]
+-- When waiting tickets look whether somebody has died: the first at that moment, all others some time after it.
 local OTHERS_MICROS = 400000
 local SPREAD_MICROS = 40000
+local SPREAD_OVER = 8
 
 local time = redis.call('TIME')
 local now = time[1] * 1000000 + time[2]
+-- The same as text, for nearly every token is that.
+local clock = time[1] .. string.sub('00000' .. time[2], -6)
 
 -- Numbers of 16 digits: tostring() would write 1.8e+15.
 local function text(number)
@@ -36,26 +36,22 @@ local function no_token(counter)
     error('HOLDFAST NOTOKEN ' .. counter, 0)
 end
 
--- Sets the counter and returns what it was. What is no token is put back, for good: it is not ours to lose.
-local function keep_counter(counter, token)
-    local life = math.ceil(math.max(now, token) / 1000) + COUNTER_LIFE_MILLIS
-    local value = redis.call('SET', counter, text(token), 'PXAT', text(life), 'GET')
-    local last = token_in(value)
-    if not last then
-        redis.call('SET', counter, value)
-        no_token(counter)
-    end
-    return last
+-- Makes the counter at least that, and returns what it is then.
+local function raise_counter(counter, floor)
+    local token = math.max(token_in(redis.call('GET', counter)) or no_token(counter), floor)
+    redis.call('SET', counter, text(token), 'PXAT', text(math.ceil(math.max(now, token) / 1000) + COUNTER_LIFE))
+    return text(token)
 end
 
--- The next token: nearly always the clock.
+-- The next token, as text: nearly always the clock.
 local function mint(counter)
-    local last = keep_counter(counter, now)
-    if last < now then
-        return now
+    local last = redis.call('SET', counter, clock, 'PX', COUNTER_LIFE, 'GET')
+    if not last or #last == #clock and last < clock and not string.find(last, '%D') then
+        return clock
     end
-    keep_counter(counter, last + 1)
-    return last + 1
+    -- What is no token stays: it is not ours to lose.
+    redis.call('SET', counter, last)
+    return raise_counter(counter, math.max(now, (token_in(last) or no_token(counter)) + 1))
 end
 
 -- In a cluster, where channels are given with an open end ('…@'), each server has one of its own for a client.
@@ -85,29 +81,25 @@ local function keep_queue(queue, heartbeats, tickets, ttl, is_new)
     end
 end
 
--- Adds a ticket at the end of the queue and returns its number: larger than those in the queue, and than those moved aside.
+-- Adds a ticket, whose heartbeat is there, at the end of the queue. Returns its number, which is larger than those in the queue and than
+-- those moved aside, and whether it is the first that was not moved aside.
 local function join_queue(queue, heartbeats, tickets, owner, ttl, details)
-    local last = redis.call('ZRANGE', queue, -1, -1, 'WITHSCORES')[2]
+    local last = redis.call('ZRANGE', queue, '-1', '-1', 'WITHSCORES')[2]
     local number = math.max(now, tonumber(last or 0) + 1)
-    redis.call('ZADD', queue, text(number), owner)
-    redis.call('ZADD', heartbeats, text(now + ttl), owner)
+    redis.call('ZADD', queue, number == now and clock or text(number), owner)
     redis.call('HSET', tickets, owner, details)
     keep_queue(queue, heartbeats, tickets, ttl, not last)
-    return number
+    return number, not last or tonumber(last) < 0
 end
 
--- When the earliest heartbeat of the queue lapses.
+-- When the earliest heartbeat lapses, also of those moved aside: they may be back, and ahead, before anybody is asked again.
 local function first_lapse(heartbeats)
-    return tonumber(redis.call('ZRANGE', heartbeats, 0, 0, 'WITHSCORES')[2] or math.huge)
+    return tonumber(redis.call('ZRANGE', heartbeats, '0', '0', 'WITHSCORES')[2] or math.huge)
 end
 
--- What a waiting ticket is told: after how many microseconds it has to look whether somebody has died. That is a holder, or one ahead of
--- it in the queue: such a one may become holder before we are asked again, and keeps the expiry its heartbeat has now, or a later one.
-local function check_in(holder_left, lapse, ahead, number)
-    local left = ahead > 0 and math.min(holder_left, lapse - now) or holder_left
-    if left == math.huge then
-        return { 'waiting' }
-    end
-    local later = ahead < FIRST_FEW and ahead * STAGGER_MICROS or OTHERS_MICROS + number % FIRST_FEW * SPREAD_MICROS
-    return { 'waiting', text(math.max(left, 0) + later) }
+-- What a waiting ticket is told: after how many microseconds it has to look whether somebody has died. That is a holder, or one who waits:
+-- such a one may become holder before we are asked again, and keeps the expiry its heartbeat has now, or a later one.
+local function check_in(holder_left, lapse, is_first, number)
+    local left = math.max(math.min(holder_left, lapse - now), 0)
+    return { 'waiting', text(is_first and left or left + OTHERS_MICROS + number % SPREAD_OVER * SPREAD_MICROS) }
 end

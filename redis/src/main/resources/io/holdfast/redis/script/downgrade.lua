@@ -11,7 +11,7 @@ local details = held_by(lock, owner)
 if details and lock.mode == 'x' then
     local left = time_left(lock)
     free(lock)
-    add_holder(lock, owner, 's', now + left, details)
+    add_holder(lock, owner, 's', now + left, lock.life, details)
 end
 advance(lock, {})
 return reply(details and 1 or 0, lock)

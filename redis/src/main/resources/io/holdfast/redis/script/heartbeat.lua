@@ -2,7 +2,7 @@
 -- Keeps tickets that wait, of many locks at once.
 --
 -- KEYS  lock, holders, queue, heartbeats, tickets, counter of each lock
--- ARGV  channel; of each lock: how many owners, and owner and ttl of each; at last the life of a counter
+-- ARGV  channel; of each lock: how many owners, and owner and ttl in milliseconds of each; at last the life of a counter
 -- Reply per owner {'held', token}, {'waiting', microseconds until it should look again, or nothing if others do},
 --       {'gone'}, {'forced'} or {'failed', why}
 --
@@ -25,7 +25,7 @@ local function answer_of(lock, owner, ttl, number)
         if ttl > 0 then
             extend(lock, owner, now + ttl)
         end
-        return held(tonumber(string.match(details, '^%d+')) or mint(lock.counter))
+        return held(string.match(details, '^%d+') or mint(lock.counter))
     end
     return { redis.call('HGET', lock.tickets, owner) == 'forced' and 'forced' or 'gone' }
 end
@@ -49,7 +49,7 @@ for n = 1, #KEYS / 6 do
     local owners, ttls, count = {}, {}, tonumber(ARGV[at])
     for i = 1, count do
         owners[i] = ARGV[at + 2 * i - 1]
-        ttls[i] = tonumber(ARGV[at + 2 * i])
+        ttls[i] = ARGV[at + 2 * i] * 1000
     end
     at = at + 1 + 2 * count
     local fine, answers = pcall(function() return heartbeat(open(6 * n - 5), owners, ttls) end)

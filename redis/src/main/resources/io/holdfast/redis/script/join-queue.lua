@@ -4,12 +4,15 @@ if there == nil then
     there = redis.pcall('GET', KEYS[1])
 end
 local holder = type(there) == 'string' and string.match(there, '^holdfast (%S+) ')
-if holder and holder ~= ARGV[1] and not redis.call('ZSCORE', KEYS[4], ARGV[1]) then
+if holder and holder ~= ARGV[1] then
     local lapse, left = first_lapse(KEYS[4]), redis.call('PTTL', KEYS[1])
     if lapse > now and left >= 0 then
-        local ahead = redis.call('ZCOUNT', KEYS[3], '(0', '+inf')
-        local number = join_queue(KEYS[3], KEYS[4], KEYS[5], ARGV[1], tonumber(ARGV[3]),
-            ARGV[2] .. ' ' .. text(now) .. ' ' .. channel_here(ARGV[4]) .. ' ' .. ARGV[5])
-        return check_in(left * 1000, lapse, ahead, number)
+        local ttl = ARGV[3] * 1000
+        -- Of one who asks again it is there: the rest finds out what became of it.
+        if redis.call('ZADD', KEYS[4], 'NX', text(now + ttl), ARGV[1]) == 1 then
+            local number, is_first = join_queue(KEYS[3], KEYS[4], KEYS[5], ARGV[1], ttl,
+                ARGV[2] .. ' ' .. ARGV[3] .. ' ' .. channel_here(ARGV[4]) .. ' ' .. ARGV[5])
+            return check_in(left * 1000, lapse, is_first, number)
+        end
     end
 end

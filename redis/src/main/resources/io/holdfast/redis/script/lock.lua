@@ -2,18 +2,18 @@
 --
 -- A lock lives in six keys, all in one slot:
 --   lock        nothing: it is free
---               string 'holdfast owner life token since channel origin': held by one alone; expires with it. life is how long it
---               was granted for, should another program take the expiry from the key
+--               string 'holdfast owner life token since channel origin': held by one alone; expires with it. life is its ttl in
+--               milliseconds, should another program take the expiry from the key
 --               sorted set: shared, or permits. 'holdfast' -> 0 if shared, else -(permits taken); for permits 'total/owner' -> total;
 --               owner -> when it expires. Expires with the last of them
 --               anything else: foreign. Counts as one exclusive holder, and no script changes it
 --   holders     hash: owner -> 'token since channel origin', of the holders in a sorted set. For people, for messages, and for those who
 --               ask again. Decides nothing, so that a renewal needs the lock key only
---   queue       sorted set: owner -> number, or -number if it was moved aside
+--   queue       sorted set: owner -> number, or -number if it was moved aside; the number is when it came, or a bit more
 --   heartbeats  sorted set: owner -> when its ticket lapses
---   tickets     hash: owner -> 'mode since channel origin', or 'forced' of one who was a holder
+--   tickets     hash: owner -> 'mode life channel origin', or 'forced' of one who was a holder
 --   counter     string: the last token minted
--- Times are microseconds of this server's clock. mode is x (exclusive), s (shared) or p (permits). An owner of permits ends with
+-- Times are microseconds of this server's clock; ttls in arguments are milliseconds. mode is x (exclusive), s (shared) or p (permits). An owner of permits ends with
 -- '/count/total'. One that begins with '~' is nobody: a released lock that lingers.
 --
 -- Kept true after every script:
@@ -28,7 +28,10 @@
 --   6. No script looks at more than BATCH holders or tickets that have expired, are let in, or are moved aside, and each of these is paid
 --      for once. If there may be more, 'again' says so.
 
+-- A foreign key is looked at often, but only by the first few of the queue.
+local FIRST_FEW = 8
 local FOREIGN_CHECK_MICROS = 1000000
+local STAGGER_MICROS = 100000
 local BATCH = 100
 local CHUNK = 16
 -- Smaller scores of a lock are no times.
@@ -58,7 +61,7 @@ local function remove_holders(lock, owners)
         redis.call('ZREM', lock.key, unpack(totals))
         redis.call('ZADD', lock.key, text(-lock.taken), MARK)
     end
-    local last = redis.call('ZRANGE', lock.key, -1, -1, 'WITHSCORES')[2]
+    local last = redis.call('ZRANGE', lock.key, '-1', '-1', 'WITHSCORES')[2]
     if tonumber(last) <= now then
         free(lock)
     else
@@ -67,7 +70,7 @@ local function remove_holders(lock, owners)
 end
 
 local function drop_expired(lock)
-    local expired = redis.call('ZRANGE', lock.key, FIRST_TIME, text(now), 'BYSCORE', 'LIMIT', 0, BATCH)
+    local expired = redis.call('ZRANGE', lock.key, FIRST_TIME, text(now), 'BYSCORE', 'LIMIT', '0', BATCH)
     if #expired > 0 then
         lock.again = #expired == BATCH
         remove_holders(lock, expired)
@@ -141,14 +144,14 @@ local function admits(lock, mode, owner)
     end
     local count, total = permits_of(owner)
     -- After the mark, which is negative, come the totals.
-    local smallest = tonumber(redis.call('ZRANGE', lock.key, 1, 1, 'WITHSCORES')[2])
+    local smallest = tonumber(redis.call('ZRANGE', lock.key, '1', '1', 'WITHSCORES')[2])
     return lock.taken + count <= math.min(smallest, total)
 end
 
 -- Adds a holder that is admitted; details are 'token since channel origin'.
-local function add_holder(lock, owner, mode, expires, details)
+local function add_holder(lock, owner, mode, expires, life, details)
     if mode == 'x' then
-        redis.call('SET', lock.key, 'holdfast ' .. owner .. ' ' .. text(expires - now) .. ' ' .. details, 'PXAT', millis(expires))
+        redis.call('SET', lock.key, 'holdfast ' .. owner .. ' ' .. life .. ' ' .. details, 'PXAT', millis(expires))
         lock.mode, lock.owner, lock.details = 'x', owner, details
         return
     end
@@ -182,7 +185,7 @@ local function drop_tickets(lock, owners)
 end
 
 local function drop_lapsed(lock)
-    local lapsed = redis.call('ZRANGE', lock.heartbeats, '-inf', text(now), 'BYSCORE', 'LIMIT', 0, BATCH)
+    local lapsed = redis.call('ZRANGE', lock.heartbeats, '-inf', text(now), 'BYSCORE', 'LIMIT', '0', BATCH)
     if #lapsed > 0 then
         lock.again = lock.again or #lapsed == BATCH
         drop_tickets(lock, lapsed)
@@ -234,7 +237,7 @@ end
 local function serve(lock, owner, number, mine)
     local expires = tonumber(redis.call('ZSCORE', lock.heartbeats, owner) or 0)
     local details = redis.call('HGET', lock.tickets, owner) or ''
-    local mode, channel, origin = string.match(details, '^(%a) %d+ (%S+) (.*)$')
+    local mode, life, channel, origin = string.match(details, '^(%a) (%d+) (%S+) (.*)$')
     if expires <= now or not mode then
         drop_tickets(lock, { owner })
         return true
@@ -249,10 +252,10 @@ local function serve(lock, owner, number, mine)
     end
     local token = mint(lock.counter)
     drop_tickets(lock, { owner })
-    add_holder(lock, owner, mode, expires, text(token) .. ' ' .. text(now) .. ' ' .. channel .. ' ' .. origin)
+    add_holder(lock, owner, mode, expires, life, token .. ' ' .. clock .. ' ' .. channel .. ' ' .. origin)
     lock.granted[owner] = token
     if not mine[owner] then
-        publish(channel, 'granted ' .. owner .. ' ' .. text(token) .. ' ' .. lock.key)
+        publish(channel, 'granted ' .. owner .. ' ' .. token .. ' ' .. lock.key)
     end
     return lock.mode ~= 'x'
 end
@@ -265,7 +268,7 @@ local function advance(lock, mine)
     end
     local seen, chunk = 0, 1
     while seen < BATCH do
-        local first = redis.call('ZRANGE', lock.queue, '(0', '+inf', 'BYSCORE', 'LIMIT', 0, chunk, 'WITHSCORES')
+        local first = redis.call('ZRANGE', lock.queue, '(0', '+inf', 'BYSCORE', 'LIMIT', '0', chunk, 'WITHSCORES')
         if #first == 0 then
             return false
         end
@@ -281,14 +284,14 @@ local function advance(lock, mine)
     return true
 end
 
--- Microseconds until the earliest moment at which something changes without a word: a shared lock is held until its last holder is gone,
--- of permits some are free when the first is.
+-- Microseconds until the first holder is gone unless it is renewed. Of those who share a lock too: when a longer-lived one has left, nobody
+-- tells those who wait that they need not wait for it.
 local function time_left(lock)
     if lock.again or lock.mode == '' then
         return 0
     end
-    if lock.mode == 'p' then
-        return tonumber(redis.call('ZRANGE', lock.key, FIRST_TIME, '+inf', 'BYSCORE', 'LIMIT', 0, 1, 'WITHSCORES')[2]) - now
+    if lock.mode == 'p' or lock.mode == 's' then
+        return tonumber(redis.call('ZRANGE', lock.key, FIRST_TIME, '+inf', 'BYSCORE', 'LIMIT', '0', '1', 'WITHSCORES')[2]) - now
     end
     local left = redis.call('PTTL', lock.key) * 1000
     if left >= 0 then
@@ -296,31 +299,29 @@ local function time_left(lock)
     end
     if lock.mode == 'x' then
         -- Another program has made it eternal.
-        left = tonumber(lock.life)
+        left = lock.life * 1000
         redis.call('PEXPIREAT', lock.key, millis(now + left))
         return left
     end
     return math.huge
 end
 
--- What one who stays in the queue is told. A foreign key is looked at often, but only by the first few.
+-- What one who stays in the queue is told.
 local function waiting(lock, number)
     local ahead = redis.call('ZCOUNT', lock.queue, '(0', '(' .. text(number))
     lock.left = lock.left or time_left(lock)
-    if lock.mode ~= 'foreign' then
-        lock.lapse = lock.lapse or first_lapse(lock.heartbeats)
-        return check_in(lock.left, lock.lapse, ahead, number)
+    lock.lapse = lock.lapse or first_lapse(lock.heartbeats)
+    if lock.mode == 'foreign' and ahead < FIRST_FEW then
+        -- It may be gone any moment, and nobody says so.
+        return check_in(math.min(lock.left + ahead * STAGGER_MICROS, (ahead + 1) * FOREIGN_CHECK_MICROS), lock.lapse, true, number)
     end
-    if ahead >= FIRST_FEW then
-        return { 'waiting' }
-    end
-    return { 'waiting', text(math.min(lock.left + ahead * STAGGER_MICROS, (ahead + 1) * FOREIGN_CHECK_MICROS)) }
+    return check_in(lock.left, lock.lapse, ahead == 0, number)
 end
 
 -- The lock may be free sooner than those in the queue were told.
 local function tell_first_few(lock)
     local left = time_left(lock)
-    for i, owner in ipairs(redis.call('ZRANGE', lock.queue, '(0', '+inf', 'BYSCORE', 'LIMIT', 0, FIRST_FEW)) do
+    for i, owner in ipairs(redis.call('ZRANGE', lock.queue, '(0', '+inf', 'BYSCORE', 'LIMIT', '0', FIRST_FEW)) do
         local channel = string.match(redis.call('HGET', lock.tickets, owner) or '', '^%a %d+ (%S+)')
         if channel then
             publish(channel, 'watch ' .. owner .. ' ' .. text(left + (i - 1) * STAGGER_MICROS) .. ' ' .. lock.key)
@@ -334,5 +335,5 @@ local function reply(number, lock)
 end
 
 local function held(token)
-    return { 'held', text(token) }
+    return { 'held', token }
 end

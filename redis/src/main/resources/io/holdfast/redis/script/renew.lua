@@ -1,8 +1,8 @@
 #!lua flags=allow-oom
 -- Keeps holders, of many locks at once.
 --
--- KEYS  lock of each; then holders of some of these locks, each once
--- ARGV  how many locks; of each lock: x, or s if it is held by several, how many owners, and owner and ttl of each
+-- KEYS  lock of each; then holders of those held by several, in the same order, or none of them
+-- ARGV  how many locks; of each lock: x, s or p, how many owners, and owner and ttl in milliseconds of each
 -- Reply per owner 'held', 'gone' or {'failed', why}
 --
 -- Never shortens, never revives what has expired; a ttl of 0 only asks. What holders say of themselves is kept too where its key is
@@ -74,25 +74,24 @@ local function renew(key, mode, owners, ttls)
     return renew_exclusive(key, false, owners, ttls)
 end
 
-local replies, last, locks, at = {}, 0, tonumber(ARGV[1]), 2
+local replies, locks, at = {}, tonumber(ARGV[1]), 2
+local holders = locks
 for n = 1, locks do
     local mode, count = ARGV[at], tonumber(ARGV[at + 1])
     local owners, ttls = {}, {}
     for i = 1, count do
         owners[i] = ARGV[at + 2 * i]
-        ttls[i] = tonumber(ARGV[at + 2 * i + 1])
+        ttls[i] = ARGV[at + 2 * i + 1] * 1000
     end
     at = at + 2 + 2 * count
-    local fine, answers, until_then = pcall(renew, KEYS[n], mode, owners, ttls)
+    local fine, answers, last = pcall(renew, KEYS[n], mode, owners, ttls)
     for i = 1, count do
         local why = not fine and (type(answers) == 'table' and answers['err'] or tostring(answers))
         table.insert(replies, fine and answers[i] or { 'failed', why })
     end
-    last = math.max(last, fine and until_then or 0)
-end
-if last > now then
-    for n = locks + 1, #KEYS do
-        live_until(KEYS[n], last)
+    holders = mode == 'x' and holders or holders + 1
+    if mode ~= 'x' and KEYS[holders] and fine and last > now then
+        live_until(KEYS[holders], last)
     end
 end
 return replies
