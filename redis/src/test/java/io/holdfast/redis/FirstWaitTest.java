@@ -15,6 +15,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 
 @DisplayName("The first wait of a client, which does not listen yet")
@@ -141,6 +142,7 @@ class FirstWaitTest extends RedisTest {
     }
 
     @Test
+    @Tag("alone")
     void thatCannotListenLeavesTimeToQueueBeforeItsDeadline() {
         holder.grant(name);
         proxy.refuseConnections();
@@ -150,6 +152,7 @@ class FirstWaitTest extends RedisTest {
     }
 
     @Test
+    @Tag("alone")
     void doesNotMissItsDeadlineWhereAnswersTakeLong() {
         holder.grant(name);
         proxy.delay(Duration.ofMillis(600));
@@ -159,6 +162,7 @@ class FirstWaitTest extends RedisTest {
     }
 
     @Test
+    @Tag("alone")
     void isRefusedIfThereIsTimeToAskButNotToQueue() {
         holder.grant(name);
         proxy.delay(Duration.ofMillis(600));

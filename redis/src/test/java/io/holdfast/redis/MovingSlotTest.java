@@ -206,9 +206,10 @@ class MovingSlotTest {
                 here.forEach(ticket -> all.add(ticket.ticket()));
                 long start = System.nanoTime();
 
-                holder.store.renew(all, holder.within(Duration.ofSeconds(4)));
+                holder.store.renew(all, holder.within(Duration.ofSeconds(5)));
 
-                assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(2));
+                // One that waited for the slot would wait until its deadline.
+                assertThat(Duration.ofNanos(System.nanoTime() - start)).isLessThan(Duration.ofSeconds(5));
                 assertThat(here).allMatch(ticket -> ticket.kept.get() == 1);
                 assertThat(held.kept.get()).isEqualTo(1);
             } finally {
