@@ -2,6 +2,7 @@ package io.holdfast.redis;
 
 import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.Ticket;
+import io.holdfast.spi.Withdrawal;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 
@@ -22,6 +23,7 @@ final class HolderCheck {
     private boolean leftOut;
     private @Nullable Planned planned;
     private @Nullable Long knownSinceNanos;
+    private volatile @Nullable Withdrawal withdrawal;
 
     /** @param check returns at once */
     HolderCheck(StoreContext context, Runnable check) {
@@ -73,6 +75,16 @@ final class HolderCheck {
     synchronized void cancel() {
         cancelled = true;
         clear();
+    }
+
+    /** The ticket was withdrawn together with another, before its own turn. */
+    void withdrawn(Withdrawal answer) {
+        withdrawal = answer;
+    }
+
+    /** What came of that, if it was. */
+    Optional<Withdrawal> withdrawal() {
+        return Optional.ofNullable(withdrawal);
     }
 
     private boolean isPlannedBefore(long nanos) {

@@ -2,6 +2,7 @@ package io.holdfast.redis;
 
 import io.holdfast.spi.OwnerId;
 import io.holdfast.spi.Ticket;
+import io.holdfast.spi.Tokens;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
@@ -19,6 +20,8 @@ final class LiveTickets {
 
     /** How many are added between two looks for tickets whose deadline ended them, of which nobody tells the store. */
     private static final int SWEEP_EVERY = 512;
+    /** How many tickets behind one are looked at for others to withdraw with it. */
+    private static final int NEIGHBOURS = 200;
 
     private final Map<OwnerId, Ticket> live = new ConcurrentHashMap<>();
     /** Those that wait, by lock, the oldest first. */
@@ -63,6 +66,24 @@ final class LiveTickets {
         if (ticket.state() != Ticket.State.WAITING) {
             waitsNoLonger(ticket);
         }
+    }
+
+    /**
+     * Some that came soon after this one and ended while they waited, so that they will be withdrawn too: in the queue, as the server said,
+     * and never granted.
+     */
+    List<Ticket> givenUpAfter(Ticket ticket, int most) {
+        NavigableMap<Long, Ticket> tickets = waiting.get(ticket.name());
+        return tickets == null
+                ? List.of()
+                : tickets.tailMap(ticket.owner().number(), false).values().stream()
+                        .limit(NEIGHBOURS)
+                        .filter(other -> other.state() == Ticket.State.ENDED && other.storeToken() == Tokens.NONE)
+                        .filter(other -> HolderCheck.of(other)
+                                .flatMap(HolderCheck::withdrawal)
+                                .isEmpty())
+                        .limit(most)
+                        .toList();
     }
 
     /** Whether no older ticket of this client waits for the same lock. */

@@ -427,6 +427,26 @@ class ScriptsTest extends RedisTest {
         }
 
         @Test
+        @DisplayName("P9 of a crowd that gives up together takes few requests, and spares the others")
+        void ofACrowdTakesFewRequests() {
+            TestTicket holder = client.grant(name);
+            List<TestTicket> crowd = new ArrayList<>();
+            for (int i = 0; i < 250; i++) {
+                crowd.add(client.enqueue(client.ticket(name)));
+            }
+            TestTicket patient = crowd.remove(130);
+            crowd.forEach(ticket -> ticket.ticket().end());
+            long before = calls("evalsha");
+
+            assertThat(crowd).allMatch(ticket -> client.withdraw(ticket) == Withdrawal.REMOVED);
+
+            assertThat(calls("evalsha") - before).isLessThanOrEqualTo(4);
+            assertThat(redis.zcard(keys(name).queue())).isEqualTo(1);
+            client.release(holder);
+            pushed(patient);
+        }
+
+        @Test
         void ofTheTicketOthersWaitedBehindLetsThemIn() {
             client.grant(shared());
             TestTicket writer = enqueue(client.ticket(name));
