@@ -20,6 +20,8 @@ import java.util.List;
 import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
@@ -103,6 +105,30 @@ class UnansweredNodesTest {
         }
         time.advance(Duration.ofSeconds(5));
         rival.lock("job", OPTIONS).tryAcquire().orElseThrow().release();
+    }
+
+    @Test
+    void ofAFreshClientHaveTimeToConnect() throws Exception {
+        AtomicInteger asked = new AtomicInteger();
+        CountDownLatch connected = new CountDownLatch(1);
+        nodes.forEach(node -> node.beforeRequest = () -> {
+            asked.incrementAndGet();
+            awaitQuietly(connected);
+        });
+        Holdfast client = client(QuorumStore.of(List.<StoreFactory>copyOf(nodes)), time);
+        CompletableFuture<Lease> first = client.lock("job", OPTIONS).acquireAsync();
+        await().until(() -> asked.get() == nodes.size());
+
+        // Fifty times as long as a node usually has, as on a busy host that loads classes.
+        AtomicInteger steps = new AtomicInteger();
+        await().until(() -> {
+            time.advance(Duration.ofMillis(100));
+            return steps.incrementAndGet() == 10;
+        });
+        assertThat(first).isNotDone();
+        connected.countDown();
+
+        assertThat(first.get(20, TimeUnit.SECONDS).isValid()).isTrue();
     }
 
     @Test
