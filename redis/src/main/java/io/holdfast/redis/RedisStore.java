@@ -1,6 +1,5 @@
 package io.holdfast.redis;
 
-import io.holdfast.LockException;
 import io.holdfast.LockView;
 import io.holdfast.LossReason;
 import io.holdfast.StoreUnavailableException;
@@ -103,8 +102,6 @@ final class RedisStore implements DowngradingStore, TokenRaisingStore, Administe
     private static final System.Logger LOG = System.getLogger(RedisStore.class.getName());
 
     private static final Duration POLL = Duration.ofMillis(50);
-    /** A script that ends this many holders or tickets keeps the server from others for about a millisecond. */
-    private static final int ENDED_PER_SCRIPT = 100;
 
     private final RedisConfig config;
     private final StoreContext context;
@@ -114,6 +111,7 @@ final class RedisStore implements DowngradingStore, TokenRaisingStore, Administe
     private final ClientChannels channels;
     private final LiveTickets tickets = new LiveTickets();
     private final Renewals renewals;
+    private final Releases releases;
     private final HolderSubscription holderSubscription;
     private final KeyWalk keyWalk;
     private final EvictionWarning evictionWarning;
@@ -134,6 +132,7 @@ final class RedisStore implements DowngradingStore, TokenRaisingStore, Administe
         this.commands = new ServerCommands(topology, failover, config.timeout());
         this.channels = new ClientChannels(config.prefix(), context, topology, this::checkServer, this::receive);
         this.renewals = new Renewals(config, context, topology, calls, channels, tickets);
+        this.releases = new Releases(config, context, calls, tickets);
         this.holderSubscription = new HolderSubscription(context, this::listenForHolders);
         this.keyWalk = new KeyWalk(config.prefix(), topology, calls, commands);
         this.evictionWarning = new EvictionWarning(context, topology, commands, config.timeout());
@@ -279,7 +278,7 @@ final class RedisStore implements DowngradingStore, TokenRaisingStore, Administe
             case "granted" ->
                 ticket.ifPresentOrElse(
                         known -> receiveGrant(known, message.number()),
-                        () -> context.background().execute(() -> giveBack(message)));
+                        () -> context.background().execute(() -> releases.giveBack(message)));
             case "watch" -> ticket.ifPresent(known -> renewals.checkIn(known, Micros.duration(message.number())));
             case "forced" ->
                 ticket.ifPresent(known -> {
@@ -299,99 +298,19 @@ final class RedisStore implements DowngradingStore, TokenRaisingStore, Administe
         }
     }
 
-    /** Its request failed here or was withdrawn: nobody must wait for this grant to expire. */
-    private void giveBack(Message grant) {
-        LockKeys keys = LockKeys.ofLockKey(config.prefix(), grant.key());
-        Deadline deadline = Deadline.after(context.time(), config.timeout());
-        try {
-            withdraw(keys, List.of(grant.scriptOwner()), deadline);
-        } catch (LockException e) {
-            // Nobody renews it, so it expires.
-            LOG.log(System.Logger.Level.DEBUG, "an unwanted grant is left to expire", e);
-        }
-    }
-
     @Override
     public ReleaseAnswer release(Ticket ticket, Duration linger, Deadline deadline) {
-        tickets.forget(ticket);
-        LockKeys keys = keys(ticket.name());
-        ScriptReply reply = send(
-                Script.RELEASE,
-                keys,
-                deadline,
-                Script.owner(ticket),
-                Script.millis(linger.isNegative() ? Duration.ZERO : linger));
-        advanceIfAgain(reply.again(), keys);
-        if (reply.found()) {
-            return ReleaseAnswer.RELEASED;
-        }
-        if (reply.repeated()) {
-            throw new UnknownOutcomeException(
-                    ticket.name(), "the connection broke during the release, and afterwards it was not held");
-        }
-        return ReleaseAnswer.NOT_HELD;
+        return releases.release(ticket, linger, deadline);
     }
 
     @Override
     public Withdrawal withdraw(Ticket ticket, Deadline deadline) {
-        tickets.forget(ticket);
-        Optional<Withdrawal> before = HolderCheck.of(ticket).flatMap(HolderCheck::withdrawal);
-        return before.orElseGet(() -> withdrawWithOthers(ticket, deadline));
-    }
-
-    /** A crowd that gives up together is withdrawn together: the engine asks for one after the other, on one thread. */
-    private Withdrawal withdrawWithOthers(Ticket ticket, Deadline deadline) {
-        List<Ticket> others = tickets.givenUpAfter(ticket, ENDED_PER_SCRIPT - 1);
-        List<String> owners = Stream.concat(Stream.of(ticket), others.stream())
-                .map(Script::owner)
-                .toList();
-        List<Withdrawal> answers = withdraw(keys(ticket.name()), owners, deadline);
-        for (int i = 0; i < others.size(); i++) {
-            Withdrawal answer = answers.get(i + 1);
-            HolderCheck.of(others.get(i)).ifPresent(known -> known.withdrawn(answer));
-        }
-        return answers.get(0);
-    }
-
-    private List<Withdrawal> withdraw(LockKeys keys, List<String> owners, Deadline deadline) {
-        List<?> reply = (List<?>) send(Script.WITHDRAW, keys, deadline, owners.toArray(String[]::new))
-                .value();
-        advanceIfAgain((Long) reply.get(0) > 0, keys);
-        return reply.stream()
-                .skip(1)
-                .map(found -> (Long) found == 1 ? Withdrawal.REMOVED : Withdrawal.NOT_FOUND)
-                .toList();
-    }
-
-    /** A script that lets others in does so for a hundred at most; if this client dies now, their own checks go on with it. */
-    private void advanceIfAgain(boolean again, LockKeys keys) {
-        if (again) {
-            context.background().execute(() -> advance(keys));
-        }
-    }
-
-    private void advance(LockKeys keys) {
-        Deadline deadline = Deadline.after(context.time(), config.timeout());
-        try {
-            while (send(Script.ADVANCE, keys, deadline).again()) {
-                LOG.log(System.Logger.Level.TRACE, "more of {0} wait to be let in", keys.name());
-            }
-        } catch (LockException e) {
-            LOG.log(System.Logger.Level.DEBUG, "those waiting for " + keys.name() + " go on by themselves", e);
-        }
+        return releases.withdraw(ticket, deadline);
     }
 
     @Override
     public void downgrade(Ticket exclusive, Deadline deadline) {
-        LockKeys keys = keys(exclusive.name());
-        ScriptReply reply = send(Script.DOWNGRADE, keys, deadline, Script.owner(exclusive));
-        advanceIfAgain(reply.again(), keys);
-        if (reply.found()) {
-            exclusive.downgraded();
-        } else {
-            tickets.forget(exclusive);
-            exclusive.gone(LossReason.GONE, "the server no longer knows it");
-        }
+        releases.downgrade(exclusive, deadline);
     }
 
     @Override
@@ -402,14 +321,7 @@ final class RedisStore implements DowngradingStore, TokenRaisingStore, Administe
     @Override
     public int forceRelease(String name, Deadline deadline) {
         LockKeys keys = keys(name);
-        int lost = 0;
-        for (List<String> some : ScriptCalls.chunks(pages(keys, deadline).holders(), ENDED_PER_SCRIPT)) {
-            List<?> reply = (List<?>) send(Script.FORCE, keys, deadline, some.toArray(String[]::new))
-                    .value();
-            lost += ((Long) reply.get(0)).intValue();
-            advanceIfAgain((Long) reply.get(1) > 0, keys);
-        }
-        return lost;
+        return releases.force(keys, pages(keys, deadline).holders(), deadline);
     }
 
     @Override

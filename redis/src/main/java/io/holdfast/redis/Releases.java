@@ -1,0 +1,152 @@
+package io.holdfast.redis;
+
+import io.holdfast.LockException;
+import io.holdfast.LossReason;
+import io.holdfast.UnknownOutcomeException;
+import io.holdfast.redis.channel.Message;
+import io.holdfast.redis.script.LockKeys;
+import io.holdfast.redis.script.Script;
+import io.holdfast.redis.script.ScriptCalls;
+import io.holdfast.redis.script.ScriptReply;
+import io.holdfast.spi.Deadline;
+import io.holdfast.spi.ReleaseAnswer;
+import io.holdfast.spi.StoreContext;
+import io.holdfast.spi.Ticket;
+import io.holdfast.spi.Withdrawal;
+import java.time.Duration;
+import java.util.List;
+import java.util.Optional;
+import java.util.stream.Stream;
+
+/** Ends holders and tickets at the server, or makes them smaller, and sees to it that the next are let in. Thread-safe. */
+final class Releases {
+
+    private static final System.Logger LOG = System.getLogger(Releases.class.getName());
+
+    /** A script that ends this many holders or tickets keeps the server from others for about a millisecond. */
+    private static final int ENDED_PER_SCRIPT = 100;
+
+    private final RedisConfig config;
+    private final StoreContext context;
+    private final ScriptCalls calls;
+    private final LiveTickets tickets;
+
+    Releases(RedisConfig config, StoreContext context, ScriptCalls calls, LiveTickets tickets) {
+        this.config = config;
+        this.context = context;
+        this.calls = calls;
+        this.tickets = tickets;
+    }
+
+    /** Its request failed here or was withdrawn: nobody must wait for this grant to expire. */
+    void giveBack(Message grant) {
+        LockKeys keys = LockKeys.ofLockKey(config.prefix(), grant.key());
+        Deadline deadline = Deadline.after(context.time(), config.timeout());
+        try {
+            withdraw(keys, List.of(grant.scriptOwner()), deadline);
+        } catch (LockException e) {
+            // Nobody renews it, so it expires.
+            LOG.log(System.Logger.Level.DEBUG, "an unwanted grant is left to expire", e);
+        }
+    }
+
+    ReleaseAnswer release(Ticket ticket, Duration linger, Deadline deadline) {
+        tickets.forget(ticket);
+        LockKeys keys = keys(ticket);
+        ScriptReply reply = send(
+                Script.RELEASE,
+                keys,
+                deadline,
+                Script.owner(ticket),
+                Script.millis(linger.isNegative() ? Duration.ZERO : linger));
+        advanceIfAgain(reply.again(), keys);
+        if (reply.found()) {
+            return ReleaseAnswer.RELEASED;
+        }
+        if (reply.repeated()) {
+            throw new UnknownOutcomeException(
+                    ticket.name(), "the connection broke during the release, and afterwards it was not held");
+        }
+        return ReleaseAnswer.NOT_HELD;
+    }
+
+    Withdrawal withdraw(Ticket ticket, Deadline deadline) {
+        tickets.forget(ticket);
+        Optional<Withdrawal> before = HolderCheck.of(ticket).flatMap(HolderCheck::withdrawal);
+        return before.orElseGet(() -> withdrawWithOthers(ticket, deadline));
+    }
+
+    /** A crowd that gives up together is withdrawn together: the engine asks for one after the other, on one thread. */
+    private Withdrawal withdrawWithOthers(Ticket ticket, Deadline deadline) {
+        List<Ticket> others = tickets.givenUpAfter(ticket, ENDED_PER_SCRIPT - 1);
+        List<String> owners = Stream.concat(Stream.of(ticket), others.stream())
+                .map(Script::owner)
+                .toList();
+        List<Withdrawal> answers = withdraw(keys(ticket), owners, deadline);
+        for (int i = 0; i < others.size(); i++) {
+            Withdrawal answer = answers.get(i + 1);
+            HolderCheck.of(others.get(i)).ifPresent(known -> known.withdrawn(answer));
+        }
+        return answers.get(0);
+    }
+
+    private List<Withdrawal> withdraw(LockKeys keys, List<String> owners, Deadline deadline) {
+        List<?> reply = (List<?>) send(Script.WITHDRAW, keys, deadline, owners.toArray(String[]::new))
+                .value();
+        advanceIfAgain((Long) reply.get(0) > 0, keys);
+        return reply.stream()
+                .skip(1)
+                .map(found -> (Long) found == 1 ? Withdrawal.REMOVED : Withdrawal.NOT_FOUND)
+                .toList();
+    }
+
+    /** A script that lets others in does so for a hundred at most; if this client dies now, their own checks go on with it. */
+    private void advanceIfAgain(boolean again, LockKeys keys) {
+        if (again) {
+            context.background().execute(() -> advance(keys));
+        }
+    }
+
+    private void advance(LockKeys keys) {
+        Deadline deadline = Deadline.after(context.time(), config.timeout());
+        try {
+            while (send(Script.ADVANCE, keys, deadline).again()) {
+                LOG.log(System.Logger.Level.TRACE, "more of {0} wait to be let in", keys.name());
+            }
+        } catch (LockException e) {
+            LOG.log(System.Logger.Level.DEBUG, "those waiting for " + keys.name() + " go on by themselves", e);
+        }
+    }
+
+    void downgrade(Ticket exclusive, Deadline deadline) {
+        LockKeys keys = keys(exclusive);
+        ScriptReply reply = send(Script.DOWNGRADE, keys, deadline, Script.owner(exclusive));
+        advanceIfAgain(reply.again(), keys);
+        if (reply.found()) {
+            exclusive.downgraded();
+        } else {
+            tickets.forget(exclusive);
+            exclusive.gone(LossReason.GONE, "the server no longer knows it");
+        }
+    }
+
+    /** Takes the lock from those that were seen. Returns how many had it. */
+    int force(LockKeys keys, List<String> seen, Deadline deadline) {
+        int lost = 0;
+        for (List<String> some : ScriptCalls.chunks(seen, ENDED_PER_SCRIPT)) {
+            List<?> reply = (List<?>) send(Script.FORCE, keys, deadline, some.toArray(String[]::new))
+                    .value();
+            lost += ((Long) reply.get(0)).intValue();
+            advanceIfAgain((Long) reply.get(1) > 0, keys);
+        }
+        return lost;
+    }
+
+    private ScriptReply send(Script script, LockKeys keys, Deadline deadline, String... arguments) {
+        return calls.run(calls.call(script, keys, arguments), deadline);
+    }
+
+    private LockKeys keys(Ticket ticket) {
+        return LockKeys.of(config.prefix(), ticket.name());
+    }
+}
