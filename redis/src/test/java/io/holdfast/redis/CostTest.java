@@ -195,6 +195,20 @@ class CostTest extends RedisTest {
     }
 
     @Test
+    void ofWaitingForManyReadersThatExpireOneAfterTheOtherIsAFewLooks() {
+        String name = name();
+        for (int i = 0; i < 300; i++) {
+            crowd.grant(crowd.ticket(name, Demand.shared(), Duration.ofMillis(2_000 + 5 * i)));
+        }
+        TestTicket writer = client.enqueue(client.ticket(name, Demand.exclusive(), Duration.ofHours(1)));
+        long before = calls("evalsha");
+
+        await().until(writer::isGranted);
+
+        assertThat(calls("evalsha") - before).isBetween(1L, 40L);
+    }
+
+    @Test
     void isBoundedForATryBehindManyThatHaveExpired() {
         String name = name();
         for (int i = 0; i < 350; i++) {

@@ -32,6 +32,7 @@
 local FIRST_FEW = 8
 local FOREIGN_CHECK_MICROS = 1000000
 local STAGGER_MICROS = 100000
+local TOGETHER_MICROS = 200000
 local BATCH = 100
 local CHUNK = 16
 -- Smaller scores of a lock are no times.
@@ -284,14 +285,15 @@ local function advance(lock, mine)
     return true
 end
 
--- Microseconds until the first holder is gone unless it is renewed. Of those who share a lock too: when a longer-lived one has left, nobody
--- tells those who wait that they need not wait for it.
+-- Microseconds until a holder is gone unless it is renewed. Of several, the first: when a longer-lived one has left, nobody tells those who
+-- wait that they need not wait for it. But those that go soon after each other are waited for together.
 local function time_left(lock)
     if lock.again or lock.mode == '' then
         return 0
     end
     if lock.mode == 'p' or lock.mode == 's' then
-        return tonumber(redis.call('ZRANGE', lock.key, FIRST_TIME, '+inf', 'BYSCORE', 'LIMIT', '0', '1', 'WITHSCORES')[2]) - now
+        local first = redis.call('ZRANGE', lock.key, FIRST_TIME, '+inf', 'BYSCORE', 'LIMIT', '0', '1', 'WITHSCORES')[2] - now
+        return first >= TOGETHER_MICROS and first or math.min(TOGETHER_MICROS, redis.call('PTTL', lock.key) * 1000)
     end
     local left = redis.call('PTTL', lock.key) * 1000
     if left >= 0 then
