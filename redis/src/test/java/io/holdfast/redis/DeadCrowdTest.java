@@ -132,7 +132,7 @@ class DeadCrowdTest extends RedisTest {
     void getItAfterTheTtlOfATicketThatHadBeenMovedAside() {
         TestClient deaf = deaf();
         TestTicket first = other.grant(name);
-        TestTicket aside = deaf.enqueue(deaf.ticket(name, Demand.exclusive(), Duration.ofSeconds(5)));
+        TestTicket aside = deaf.enqueue(deaf.ticket(name, Demand.exclusive(), Duration.ofSeconds(4)));
         TestTicket second = queued(other, Demand.exclusive(), 300);
         other.release(first);
         await().until(second::isGranted);
@@ -151,7 +151,7 @@ class DeadCrowdTest extends RedisTest {
     void getItWhereAForeignProgramHadItHoweverManyOfThemWaitInFront() {
         redis.set(keys(name).lock(), "somebody");
         for (int i = 0; i < 8; i++) {
-            queued(dying, Demand.exclusive(), 5);
+            queued(dying, Demand.exclusive(), 3);
         }
         TestTicket patient = queued(other, Demand.exclusive(), 300);
         die(true);

@@ -159,15 +159,15 @@ class HandoverTest extends RedisTest {
         TcpProxy proxy = proxy();
         TestClient cutOff = through(proxy);
         TestTicket held = holder.grant(name);
-        for (int i = 0; i < 6; i++) {
-            queued(cutOff, Duration.ofSeconds(4));
+        for (int i = 0; i < 12; i++) {
+            queued(cutOff, Duration.ofSeconds(2));
         }
         TestTicket behind = queued(other);
 
         proxy.cut();
         holder.release(held);
 
-        // Six dead waiters in a row: one ttl, not six, which would be longer than we wait for it.
+        // Twelve dead waiters in a row: one ttl, not twelve, which would be longer than we wait for it.
         pushed(behind);
     }
 
