@@ -90,6 +90,7 @@ class CrowdTest extends RedisTest {
     }
 
     @Test
+    @Tag("alone")
     void ofReadersAreRenewedAsFastAsFew() {
         TestClient client = client();
         List<TestTicket> few = readers(client, name(), 10);
