@@ -645,6 +645,16 @@ class ScriptsTest extends RedisTest {
         }
 
         @Test
+        void showsAHolderFromWhichAnotherProgramTookTheExpiry() {
+            TestTicket holder = client.grant(name);
+            redis.persist(keys(name).lock());
+
+            assertThat(client.store.view(name, client.soon()).holders())
+                    .singleElement()
+                    .satisfies(shown -> assertThat(shown.token()).contains(holder.token()));
+        }
+
+        @Test
         void showsAForeignHolderWithoutOrigin() {
             redis.set(keys(name).lock(), "somebody", SetParams.setParams().px(60_000));
 

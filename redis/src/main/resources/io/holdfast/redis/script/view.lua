@@ -14,10 +14,12 @@ local left = redis.call('PTTL', KEYS[1])
 local kind = redis.call('TYPE', KEYS[1])['ok']
 local state, mode, holders = 'free', '', {}
 
-local function show_alone(owner, details)
+-- That the key is there means held: in its last millisecond too, and if another program took its expiry.
+local function show_alone(owner, life, details)
     state, mode = 'ours', 'x'
     if tonumber(ARGV[1]) <= FIRST_TIME then
-        holders = { owner, string.format('%.0f', tonumber(now) + left * 1000), details }
+        local millis = left < 0 and life or math.max(left, 1)
+        holders = { owner, string.format('%.0f', now + millis * 1000), details }
     end
 end
 
@@ -32,9 +34,9 @@ local function show_several(mark)
 end
 
 if kind == 'string' then
-    local owner, details = string.match(redis.call('GET', KEYS[1]), '^holdfast (%S+) %d+ (.*)$')
+    local owner, life, details = string.match(redis.call('GET', KEYS[1]), '^holdfast (%S+) (%d+) (.*)$')
     if owner then
-        show_alone(owner, details)
+        show_alone(owner, life, details)
     end
 elseif kind == 'zset' then
     local mark = redis.call('ZSCORE', KEYS[1], 'holdfast')
