@@ -31,7 +31,7 @@ public final class Compare {
         PerformancePage.write(kept, options.docs());
     }
 
-    private static void measure(CompareOptions options, Kept kept) throws Exception {
+    private static void measure(CompareOptions options, Kept kept) {
         ClassPaths classPaths = new ClassPaths(PEERS);
         Map<String, String> versions = new TreeMap<>(classPaths.versions());
         versions.putAll(ServerVersions.installed());
@@ -49,6 +49,10 @@ public final class Compare {
             try (Arena arena = wanted.get(i).get();
                     StoreRun run = new StoreRun(arena, options, kept, versions, time)) {
                 run.measure();
+            } catch (Exception e) {
+                // What was measured so far is kept, and other stores may fare better.
+                say("this store is left: " + e);
+                e.printStackTrace();
             }
         }
     }

@@ -28,7 +28,7 @@ record Crowds(Arena arena) implements SpotProbe {
     static final int LIVE = 250;
     static final Duration SHORT_TTL = Duration.ofSeconds(8);
 
-    private static final Duration LONG_TTL = Duration.ofMinutes(1);
+    private static final Duration LONG_TTL = Duration.ofSeconds(30);
     private static final Duration LONGEST_JOINING = Duration.ofSeconds(60);
     private static final Duration LONGEST_SERVING = Duration.ofSeconds(30);
     private static final int CYCLES = 300;
@@ -45,7 +45,7 @@ record Crowds(Arena arena) implements SpotProbe {
 
     @Override
     public Duration expected() {
-        return Duration.ofSeconds(120);
+        return Duration.ofSeconds(70);
     }
 
     @Override
@@ -57,6 +57,7 @@ record Crowds(Arena arena) implements SpotProbe {
             for (int dead : new int[] {0, DEAD}) {
                 spots.add(spot(Spot.Kind.DEAD, dead, secondsBehind(dead, crowd, one)));
             }
+            rateOf(FEW_WAITERS, crowd, one);
             for (int waiters : new int[] {FEW_WAITERS, MANY_WAITERS}) {
                 spots.add(spot(Spot.Kind.WAITERS, waiters, rateOf(waiters, crowd, one)));
             }

@@ -53,6 +53,11 @@ record Part(String id, Map<String, String> facts) {
         return facts.getOrDefault(name, "unknown");
     }
 
+    /** Figures of different ones do not compare. */
+    String machine() {
+        return fact("processor") + ", " + fact("cores");
+    }
+
     static String commit() {
         try {
             // What the comparison itself writes is no change of what is measured.

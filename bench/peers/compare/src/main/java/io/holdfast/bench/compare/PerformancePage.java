@@ -141,11 +141,11 @@ final class PerformancePage {
     private void conditions() {
         line("## Conditions");
         line("");
-        line("| part | store | commit | started | load before | how |");
-        line("|---|---|---|---|---|---|");
+        line("| part | store | commit | started | machine | load before | how |");
+        line("|---|---|---|---|---|---|---|");
         for (Part part : kept.parts()) {
             line("| " + letters.of(part) + " | " + part.fact(Part.STORE) + " | `" + part.fact(Part.COMMIT) + "` | "
-                    + part.fact(Part.STARTED) + " | " + part.fact(Part.LOAD) + " | " + part.fact(Part.PACE) + " |");
+                    + part.fact(Part.STARTED) + " | " + part.machine() + " | " + part.fact(Part.LOAD) + " | " + part.fact(Part.PACE) + " |");
         }
         line("");
         line("The machine and the versions, of the latest part:");

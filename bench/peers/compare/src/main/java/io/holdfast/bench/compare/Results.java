@@ -39,11 +39,14 @@ record Results(List<Summary> summaries) {
         return summaries.stream().map(Summary::store).collect(Collectors.toCollection(LinkedHashSet::new));
     }
 
-    /** Of libraries with leases, the one with the most acquisitions. */
+    /** Of libraries with leases, the one with the most acquisitions on the machine on which ours were measured. */
     Optional<Summary> fastestPeer(String store, Scenario scenario) {
+        Optional<String> machine =
+                run(store, Arenas.DEFAULTS, scenario).map(ours -> ours.part().machine());
         return of(store, scenario).stream()
                 .filter(run ->
                         run.kind() == Kind.PEER && run.median(Figure.RATE).isPresent())
+                .filter(run -> machine.isEmpty() || machine.get().equals(run.part().machine()))
                 .max(Comparator.comparingDouble(run -> run.median(Figure.RATE).getAsDouble()));
     }
 

@@ -19,10 +19,11 @@ import java.util.function.Predicate;
 enum Stage {
     /** What most goals are about. */
     COMMON(Who.MAIN, FREE, SPREAD, PROCESSES),
-    WAITING(Who.MAIN, CROWD, SECTION),
+    SECTIONS(Who.MAIN, SECTION),
     LINES(Who.OURS, GROWTH),
     /** No loads, but {@link Spot}s. */
     SPOTS(Who.MAIN),
+    IN_ONE_JVM(Who.MAIN, CROWD),
     OTHERS(Who.OTHERS, FREE, SPREAD, CROWD, PROCESSES, SECTION),
     LINES_OF_PEERS(Who.PEERS, GROWTH),
     LEASES(Who.OURS, HELD);
