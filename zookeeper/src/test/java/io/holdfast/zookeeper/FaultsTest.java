@@ -149,9 +149,9 @@ class FaultsTest {
 
     @Test
     void P7_aSessionWhoseLeftoversCannotBeRemovedIsGivenUpAndTheyGoWithIt() throws Exception {
-        Duration shortTtl = Duration.ofSeconds(2);
-        TestTicket held = bench.acquire(bench.ticket("stuck", Demand.exclusive(), shortTtl));
+        bench.release(bench.acquire("stuck"));
         admin.setACL("/locks/stuck", Arrays.asList(new ACL(Perms.ALL & ~Perms.DELETE, Ids.ANYONE_ID_UNSAFE)), -1);
+        TestTicket held = bench.acquire(bench.ticket("stuck", Demand.exclusive(), Duration.ofSeconds(3)));
         assertThatThrownBy(() -> bench.release(held)).hasMessageContaining("denies");
 
         await().atMost(Duration.ofSeconds(30)).until(() -> children("stuck").isEmpty());
