@@ -16,10 +16,13 @@ import io.holdfast.spi.ReleaseAnswer;
 import io.holdfast.spi.Ticket.Ending;
 import io.holdfast.spi.Withdrawal;
 import io.holdfast.zookeeper.StoreBench.Renewed;
+import io.holdfast.zookeeper.tree.Layout;
+import io.holdfast.zookeeper.tree.NodeNames;
 import java.time.Duration;
 import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.Future;
+import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.ZooDefs.Ids;
 import org.apache.zookeeper.ZooDefs.Perms;
@@ -89,6 +92,28 @@ class FaultsTest {
         assertThat(grant.token()).isEqualTo(stat.getCzxid());
         assertThat(bench.release(grant)).isEqualTo(ReleaseAnswer.RELEASED);
         assertThat(children("lost-create")).isEmpty();
+    }
+
+    @Test
+    void P3_aLostCreationIsNotTakenForANodeOfAnotherSessionThatBearsOurUuid() throws Exception {
+        bench.release(bench.acquire("ghost"));
+        TestTicket waiter = bench.ticket("ghost");
+        String ghost = admin.create(
+                "/locks/ghost/"
+                        + NodeNames.node(NodeNames.uuid(waiter.ticket.owner()), Demand.exclusive(), Layout.MUTEX),
+                new byte[0],
+                Ids.OPEN_ACL_UNSAFE,
+                CreateMode.EPHEMERAL_SEQUENTIAL);
+        proxy.dropReplies();
+        Future<TestTicket> queued = bench.elsewhere(() -> bench.queue(waiter));
+        await().until(() -> children("ghost").size() == 2);
+        proxy.heal();
+        queued.get(20, SECONDS);
+
+        admin.delete(ghost, -1);
+
+        assertThat(waiter.grants.poll(20, SECONDS)).isNotNull();
+        assertThat(children("ghost")).hasSize(1);
     }
 
     @Test

@@ -18,7 +18,7 @@ public final class Answers {
 
     /** Waits on the calling thread, deaf to interrupts, which stay pending; late is {@link Code#OPERATIONTIMEOUT}. */
     public static <T> T await(CompletableFuture<T> answer, Deadline deadline) throws KeeperException {
-        if (!Uninterruptibly.await(deadline, (time, unit) -> isDone(answer, time, unit))) {
+        if (!awaitAnswered(answer, deadline)) {
             throw KeeperException.create(Code.OPERATIONTIMEOUT);
         }
         try {
@@ -26,6 +26,11 @@ public final class Answers {
         } catch (CompletionException e) {
             throw fresh(e.getCause());
         }
+    }
+
+    /** Waits as {@link #await}, whatever the answer is. False if it is late. */
+    public static boolean awaitAnswered(CompletableFuture<?> answer, Deadline deadline) {
+        return Uninterruptibly.await(deadline, (time, unit) -> isDone(answer, time, unit));
     }
 
     private static boolean isDone(CompletableFuture<?> answer, long time, TimeUnit unit) throws InterruptedException {

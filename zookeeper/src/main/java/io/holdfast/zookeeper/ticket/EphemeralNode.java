@@ -126,6 +126,8 @@ final class EphemeralNode {
                 settle();
             }
         });
+        // Answers come in order: who waits for the last one is woken once.
+        listing.ifPresent(last -> Answers.awaitAnswered(last, deadline));
         try {
             created = Answers.await(creation, deadline);
         } catch (KeeperException e) {
