@@ -13,6 +13,7 @@ import io.holdfast.proxy.TcpProxy;
 import io.holdfast.servers.ZooKeeperServer;
 import io.holdfast.spi.StoreFactory;
 import io.holdfast.zookeeper.StoreBench.Renewed;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.Future;
@@ -199,12 +200,10 @@ class GivenClientTest {
 
     @Test
     void aWaiterHearsThoughWatchesAreNotSetAgainOnANewConnection() throws Exception {
-        ZKClientConfig forgetful = new ZKClientConfig();
-        forgetful.setProperty(ZKClientConfig.DISABLE_AUTO_WATCH_RESET, "true");
         try (TcpProxy proxy = TcpProxy.to(server.address());
                 StoreBench holding =
                         StoreBench.at("zookeeper://" + server.connectString() + "/given?tick=100ms", TTL)) {
-            ZooKeeper client = new ZooKeeper("127.0.0.1:" + proxy.port(), 30_000, event -> {}, forgetful);
+            ZooKeeper client = forgetfulClient(proxy);
             try (StoreBench bench = new StoreBench(around(client), TTL)) {
                 TestTicket holder = holding.acquire("forgotten-watch");
                 TestTicket waiter = bench.queue("forgotten-watch");
@@ -230,11 +229,9 @@ class GivenClientTest {
 
     @Test
     void aHolderHearsOfAForcedReleaseThoughWatchesAreNotSetAgainOnANewConnection() throws Exception {
-        ZKClientConfig forgetful = new ZKClientConfig();
-        forgetful.setProperty(ZKClientConfig.DISABLE_AUTO_WATCH_RESET, "true");
         try (TcpProxy proxy = TcpProxy.to(server.address());
                 StoreBench other = StoreBench.at("zookeeper://" + server.connectString() + "/given?tick=100ms", TTL)) {
-            ZooKeeper client = new ZooKeeper("127.0.0.1:" + proxy.port(), 30_000, event -> {}, forgetful);
+            ZooKeeper client = forgetfulClient(proxy);
             try (StoreBench bench = new StoreBench(around(client), TTL)) {
                 TestTicket held = bench.acquire("robbed");
                 bench.renew(held);
@@ -269,6 +266,13 @@ class GivenClientTest {
             client.close();
             admin.close();
         }
+    }
+
+    /** Does not set its watches again on a new connection. */
+    private static ZooKeeper forgetfulClient(TcpProxy proxy) throws IOException {
+        ZKClientConfig forgetful = new ZKClientConfig();
+        forgetful.setProperty(ZKClientConfig.DISABLE_AUTO_WATCH_RESET, "true");
+        return new ZooKeeper("127.0.0.1:" + proxy.port(), 30_000, event -> {}, forgetful);
     }
 
     private static StoreFactory around(ZooKeeper client) {
