@@ -15,15 +15,19 @@ import io.holdfast.spi.StoreFactory;
 import io.holdfast.zookeeper.StoreBench.Renewed;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.atomic.AtomicReference;
 import org.apache.zookeeper.AddWatchMode;
+import org.apache.zookeeper.AsyncCallback.Create2Callback;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.WatchedEvent;
 import org.apache.zookeeper.ZooDefs.Ids;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.client.ZKClientConfig;
+import org.apache.zookeeper.data.ACL;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.Test;
@@ -133,6 +137,38 @@ class GivenClientTest {
             bench.close();
             client.close();
             admin.close();
+        }
+    }
+
+    /** Does something else just before it sends a creation. */
+    private static final class InterruptedClient extends ZooKeeper {
+
+        private final AtomicReference<Runnable> first = new AtomicReference<>(() -> {});
+
+        InterruptedClient() throws IOException {
+            super(server.connectString(), 30_000, event -> {});
+        }
+
+        @Override
+        public void create(
+                String path, byte[] data, List<ACL> acl, CreateMode mode, Create2Callback answer, Object context) {
+            first.getAndSet(() -> {}).run();
+            super.create(path, data, acl, mode, answer, context);
+        }
+    }
+
+    @Test
+    void P7_aCreationSentAfterTheStoreHasLookedForItLeavesNothing() throws Exception {
+        try (InterruptedClient client = new InterruptedClient();
+                StoreBench bench = new StoreBench(around(client), TTL)) {
+            bench.release(bench.acquire("too-late"));
+            int made = client.exists("/given/too-late", false).getCversion();
+            client.first.set(bench.store::close);
+
+            assertThatThrownBy(() -> bench.refusal("too-late")).isInstanceOf(StoreUnavailableException.class);
+
+            await().until(() -> client.exists("/given/too-late", false).getCversion() == made + 2);
+            assertThat(client.getChildren("/given/too-late", false)).isEmpty();
         }
     }
 
