@@ -148,7 +148,8 @@ class TimeLimitsTest {
             released.set(Thread.currentThread());
             awaitQuietly(answer);
         };
-        // What is handed on is no longer surely valid when it is taken up.
+        // What is handed on is no longer surely valid when it is taken up, and no renewal makes it so again.
+        client.store.beforeRenewal = tickets -> awaitQuietly(answer);
         client.time.beforeWaking = thread -> {
             if (waiting.isOn(thread)) {
                 client.time.beforeWaking = other -> {};
