@@ -36,22 +36,32 @@ local function no_token(counter)
     error('HOLDFAST NOTOKEN ' .. counter, 0)
 end
 
--- Makes the counter at least that, and returns what it is then.
-local function raise_counter(counter, floor)
-    local token = math.max(token_in(redis.call('GET', counter)) or no_token(counter), floor)
+-- A counter ahead of the clock is kept until the clock has passed it, and its life longer.
+local function set_counter(counter, token)
     redis.call('SET', counter, text(token), 'PXAT', text(math.ceil(math.max(now, token) / 1000) + COUNTER_LIFE))
     return text(token)
 end
 
--- The next token, as text: nearly always the clock.
+-- Makes the counter at least that, and returns what it is then.
+local function raise_counter(counter, floor)
+    return set_counter(counter, math.max(token_in(redis.call('GET', counter)) or no_token(counter), floor))
+end
+
+-- The next token, as text: nearly always the clock. Who is let in together with others has the next ones.
+local minted = {}
 local function mint(counter)
-    local last = redis.call('SET', counter, clock, 'PX', COUNTER_LIFE, 'GET')
-    if not last or #last == #clock and last < clock and not string.find(last, '%D') then
-        return clock
+    if minted[counter] then
+        minted[counter] = minted[counter] + 1
+        return set_counter(counter, minted[counter])
     end
-    -- What is no token stays: it is not ours to lose.
-    redis.call('SET', counter, last)
-    return raise_counter(counter, math.max(now, (token_in(last) or no_token(counter)) + 1))
+    local last, token = redis.call('SET', counter, clock, 'PX', COUNTER_LIFE, 'GET'), clock
+    if last and not (#last == #clock and last < clock and not string.find(last, '%D')) then
+        -- What is no token stays: it is not ours to lose.
+        redis.call('SET', counter, last)
+        token = raise_counter(counter, math.max(now, (token_in(last) or no_token(counter)) + 1))
+    end
+    minted[counter] = tonumber(token)
+    return token
 end
 
 -- In a cluster, where channels are given with an open end ('…@'), each server has one of its own for a client.
