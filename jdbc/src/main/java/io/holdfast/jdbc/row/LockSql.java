@@ -55,6 +55,13 @@ public final class LockSql {
             l:kind = 'exclusive', l:owner = ?, l:token = {mint}, l:acquired_at = {now}, l:expires_at = {now} + ?,
                 l:taken = 1, l:total = 1, l:renewals = 0, l:origin = ?""";
 
+    /** What it has in place of a number costs a temporary table, so those who do not need it have none. */
+    private static final String LOOK = """
+            SELECT l.kind, l.taken, l.total, l.expires_at, l.token, {now}, (SELECT COUNT(*) FROM (
+                SELECT 1 AS one FROM {ticket} t WHERE t.name = ? AND t.state = 'waiting' AND t.number > ? AND t.number < ?
+                    AND t.kind <> ? AND {alive} LIMIT {counted}) ahead), %s
+            FROM {lock} l WHERE l.name = ?""";
+
     private static final Parts TAKE_QUEUED =
             new Parts(TAKE_ALONE, "{free}", "", "t.state = 'waiting' AND t.expires_at > {now}");
 
@@ -90,6 +97,7 @@ public final class LockSql {
     private final String createTaken;
     private final String createFree;
     private final String look;
+    private final String lookAsReader;
     private final String addTicket;
     private final String release;
     private final String linger;
@@ -120,13 +128,10 @@ public final class LockSql {
         createFree = text(dialect.insertUnlessThere("""
                 INSERT INTO {lock} (name, kind, token, acquired_at, expires_at, taken, total, renewals)
                 VALUES (?, 'exclusive', ?, {now}, 0, 0, 1, 0)"""));
-        look = text("""
-                SELECT l.kind, l.taken, l.total, l.expires_at, l.token, {now}, (SELECT COUNT(*) FROM (
-                    SELECT 1 AS one FROM {ticket} t WHERE t.name = ? AND t.state = 'waiting' AND t.number > ? AND t.number < ?
-                        AND t.kind <> ? AND {alive} LIMIT {counted}) ahead), (SELECT COUNT(*) FROM (
-                    SELECT 1 AS one FROM {ticket} t WHERE t.name = ? AND t.state = 'waiting' AND t.number > ?
-                        AND t.number < ? LIMIT ?) earlier)
-                FROM {lock} l WHERE l.name = ?""");
+        look = text(LOOK.formatted("0"));
+        lookAsReader = text(LOOK.formatted("""
+                (SELECT COUNT(*) FROM (SELECT 1 AS one FROM {ticket} t WHERE t.name = ? AND t.state = 'waiting'
+                    AND t.number > ? AND t.number < ? LIMIT {counted}) earlier)"""));
         addTicket = text("""
                 INSERT INTO {ticket} (name, owner, state, kind, permits, total, token, since, ttl, expires_at, renewals, origin)
                 VALUES (?, ?, ?, ?, ?, ?, 0, {now}, ?, {now} + ?, 0, ?)""");
@@ -213,15 +218,20 @@ public final class LockSql {
      */
     public Optional<LockState> look(Session session, String name, Demand demand, long front, long number)
             throws SQLException {
-        // Readers are not in each other's way, but if there are many each of them looks less often.
-        boolean shares = demand instanceof Demand.Shared;
-        String companions = shares ? Kind.SHARED.text : "";
-        int counted = shares && number < NOT_QUEUED ? COUNTED_AHEAD + 1 : 0;
         Object key = name(name);
-        return session
-                .query(look, LockState::read, key, front, number, companions, key, front, number, counted, key)
-                .stream()
-                .findFirst();
+        // Readers are not in each other's way, but if many wait each of them looks less often.
+        List<LockState> seen = demand instanceof Demand.Shared && number < NOT_QUEUED
+                ? session.query(
+                        lookAsReader, LockState::read, key, front, number, Kind.SHARED.text, key, front, number, key)
+                : session.query(
+                        look,
+                        LockState::read,
+                        key,
+                        front,
+                        number,
+                        demand instanceof Demand.Shared ? Kind.SHARED.text : "",
+                        key);
+        return seen.stream().findFirst();
     }
 
     /** Adds a ticket, and returns its number. */
