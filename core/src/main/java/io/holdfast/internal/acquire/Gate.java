@@ -254,16 +254,6 @@ final class Gate<W> {
         wake(called);
     }
 
-    /** How many wait here. */
-    int waiters() {
-        mutex.lock();
-        try {
-            return waiting.size;
-        } finally {
-            mutex.unlock();
-        }
-    }
-
     /** Whether nobody is inside and nobody waits. */
     boolean isUnused() {
         return phase == Phase.FREE;
@@ -429,7 +419,6 @@ final class Gate<W> {
 
         private @Nullable Entry<W> head;
         private @Nullable Entry<W> tail;
-        private int size;
 
         boolean isEmpty() {
             return head == null;
@@ -443,7 +432,6 @@ final class Gate<W> {
                 tail.next = entry;
             }
             tail = entry;
-            size++;
         }
 
         void remove(Entry<W> entry) {
@@ -461,7 +449,6 @@ final class Gate<W> {
             }
             entry.previous = null;
             entry.next = null;
-            size--;
         }
     }
 }

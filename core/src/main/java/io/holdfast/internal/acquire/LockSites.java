@@ -40,11 +40,6 @@ public final class LockSites {
         }
     }
 
-    int size() {
-        purge();
-        return sites.size();
-    }
-
     private void purge() {
         Object reference;
         while ((reference = dead.poll()) != null) {
