@@ -240,7 +240,7 @@ class ZooKeeperStoreTest {
         }
 
         // Within a second, but for a busy machine; a renewal would be due after twenty.
-        assertThat(fixed.losses.poll(20, SECONDS)).extracting(Ending::reason).isEqualTo(LossReason.FORCED);
+        assertThat(fixed.losses.poll(10, SECONDS)).extracting(Ending::reason).isEqualTo(LossReason.FORCED);
     }
 
     @Test
