@@ -489,7 +489,7 @@ class FaultsTest {
     void p7AKeyThatMovedAfterItsLockWasGivenUpDoesNotStayAsLongAsItsNewLease() {
         try (Meddler meddler = new Meddler(server.port());
                 TestClient meddled = meddler.client()) {
-            TestTicket held = meddled.grant(name);
+            TestTicket held = meddled.grant(meddled.ticket(name, Demand.exclusive(), Duration.ofSeconds(4)));
             meddler.holdsUp = txn -> {
                 if (Meddler.bindsAKey(txn)) {
                     held.ticket.end();

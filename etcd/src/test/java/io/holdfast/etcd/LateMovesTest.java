@@ -7,53 +7,25 @@ import static org.awaitility.Awaitility.await;
 import io.holdfast.LockException;
 import io.holdfast.etcd.TestClient.Renewed;
 import io.holdfast.etcd.session.SessionProbe;
-import io.holdfast.servers.EtcdServer;
 import io.holdfast.spi.ReleaseAnswer;
 import java.time.Duration;
-import java.util.UUID;
 import java.util.function.UnaryOperator;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 @DisplayName("A key's move to a lease of its own, with its answer missing")
-class LateMovesTest {
+class LateMovesTest extends MeddledTest {
 
-    private static EtcdServer server;
-
-    private final String name = "lock-" + UUID.randomUUID();
-    private Meddler meddler;
-    private TestClient client;
     private TestTicket held;
-
-    @BeforeAll
-    static void startServer() {
-        server = EtcdServer.start();
-    }
-
-    @AfterAll
-    static void stopServer() {
-        server.close();
-    }
 
     @BeforeEach
     void holdALockWhoseMoveIsOnItsWay() {
-        meddler = new Meddler(server.port());
-        client = meddler.client();
         held = client.grant(name);
         meddler.holdsUp = Meddler::bindsAKey;
         assertThat(extend(Duration.ofSeconds(20), Duration.ofMillis(1500))).isEqualTo(Renewed.FAILING);
         meddler.holdsUp = txn -> false;
         assertThat(meddler.heldUp).hasSize(1);
-    }
-
-    @AfterEach
-    void close() {
-        client.close();
-        meddler.close();
     }
 
     private Renewed extend(Duration ttl, Duration timeout) {
@@ -91,7 +63,7 @@ class LateMovesTest {
     void p7DoesNotKeepALockTakenWhoseLeaseIsLost() {
         assertThat(arrives()).isTrue();
 
-        new Etcdctl(server.endpoint()).run("lease", "revoke", held.session().leaseHex());
+        etcdctl.run("lease", "revoke", held.session().leaseHex());
 
         await().until(() -> client.attempt(name));
     }

@@ -9,59 +9,27 @@ import io.holdfast.LockException;
 import io.holdfast.etcd.TestClient.Renewed;
 import io.holdfast.etcd.internal.wire.LeaseKeepAliveRequest;
 import io.holdfast.etcd.internal.wire.TxnRequest;
-import io.holdfast.servers.EtcdServer;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.ReleaseAnswer;
 import java.time.Duration;
-import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 @DisplayName("Requests about one lock that overtake each other")
-class OvertakingTest {
+class OvertakingTest extends MeddledTest {
 
     private static final Duration LINGER = Duration.ofSeconds(4);
 
-    private static EtcdServer server;
-
-    private final String name = "lock-" + UUID.randomUUID();
-    private Meddler meddler;
-    private TestClient client;
-    private TestClient other;
     private TestTicket held;
-
-    @BeforeAll
-    static void startServer() {
-        server = EtcdServer.start();
-    }
-
-    @AfterAll
-    static void stopServer() {
-        server.close();
-    }
 
     @BeforeEach
     void holdALock() {
-        meddler = new Meddler(server.port());
-        client = meddler.client();
-        other = TestClient.of("etcd://127.0.0.1:" + server.port());
         held = client.grant(name);
-    }
-
-    @AfterEach
-    void close() {
-        meddler.letGo();
-        client.close();
-        other.close();
-        meddler.close();
     }
 
     private Renewed extend() {

@@ -12,7 +12,6 @@ import io.holdfast.etcd.TestClient.Renewed;
 import io.holdfast.etcd.internal.wire.LeaseTimeToLiveRequest;
 import io.holdfast.etcd.internal.wire.LeaseTimeToLiveResponse;
 import io.holdfast.etcd.internal.wire.TxnRequest;
-import io.holdfast.servers.EtcdServer;
 import io.holdfast.spi.ReleaseAnswer;
 import io.holdfast.spi.Withdrawal;
 import java.time.Duration;
@@ -20,57 +19,14 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
-import java.util.UUID;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 @DisplayName("Slots that are used again")
-class SlotsTest {
-
-    private static EtcdServer server;
-    private static Etcdctl etcdctl;
-
-    private final String name = "lock-" + UUID.randomUUID();
-    private Meddler meddler;
-    private TestClient client;
-    private TestClient other;
-
-    @BeforeAll
-    static void startServer() {
-        server = EtcdServer.start();
-        etcdctl = new Etcdctl(server.endpoint());
-    }
-
-    @AfterAll
-    static void stopServer() {
-        server.close();
-    }
-
-    @BeforeEach
-    void connect() {
-        meddler = new Meddler(server.port());
-        client = meddler.client();
-        other = TestClient.of("etcd://127.0.0.1:" + server.port());
-    }
-
-    @AfterEach
-    void close() {
-        meddler.letGo();
-        client.close();
-        other.close();
-        meddler.close();
-    }
-
-    private List<String> keys() {
-        return etcdctl.keys("holdfast/" + name + "/");
-    }
+class SlotsTest extends MeddledTest {
 
     private String slot(String number) {
         return "holdfast/" + name + "/" + number;

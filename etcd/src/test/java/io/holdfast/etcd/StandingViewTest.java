@@ -17,60 +17,21 @@ import io.holdfast.etcd.internal.wire.PutRequest;
 import io.holdfast.etcd.internal.wire.RangeRequest;
 import io.holdfast.etcd.internal.wire.WatchResponse;
 import io.holdfast.etcd.session.SessionProbe;
-import io.holdfast.servers.EtcdServer;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.UUID;
 import java.util.function.Predicate;
-import org.junit.jupiter.api.AfterAll;
-import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
-import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 @DisplayName("A client's view of a queue in etcd")
-class StandingViewTest {
+class StandingViewTest extends MeddledTest {
 
     /** No renewal is due while a test runs. */
     private static final Duration LONG = Duration.ofMinutes(5);
 
-    private static EtcdServer server;
-    private static Etcdctl etcdctl;
-
-    private final String name = "lock-" + UUID.randomUUID();
-    private Meddler meddler;
-    private TestClient client;
-    private TestClient other;
     private TestTicket held;
     private long holdersSlotWasFreedAt;
-
-    @BeforeAll
-    static void startServer() {
-        server = EtcdServer.start();
-        etcdctl = new Etcdctl(server.endpoint());
-    }
-
-    @AfterAll
-    static void stopServer() {
-        server.close();
-    }
-
-    @BeforeEach
-    void connect() {
-        meddler = new Meddler(server.port());
-        client = meddler.client();
-        other = TestClient.of("etcd://127.0.0.1:" + server.port());
-    }
-
-    @AfterEach
-    void close() {
-        meddler.letGo();
-        client.close();
-        other.close();
-        meddler.close();
-    }
 
     private static TestTicket enqueue(TestClient who, String lock) {
         return who.enqueue(who.ticket(lock, Demand.exclusive(), LONG));
@@ -235,7 +196,7 @@ class StandingViewTest {
         TestTicket waiter = enqueueAndSee();
         swallow(this::isOfTheQueue);
         // The holder is in the first slot.
-        String slot = etcdctl.keys("holdfast/" + name + "/").get(1);
+        String slot = keys().get(1);
         etcdctl.run("del", slot);
         awaitNewsOfAnEnd();
         meddler.watched = List::of;
