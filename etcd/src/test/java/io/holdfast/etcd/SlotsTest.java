@@ -48,7 +48,7 @@ class SlotsTest extends MeddledTest {
     void p9AreNotManyMoreThanTicketsInACrowd() {
         Set<String> names = new TreeSet<>();
         TestTicket held = client.grant(name);
-        for (int round = 0; round < 15; round++) {
+        for (int round = 0; round < 20; round++) {
             List<TestTicket> crowd = new ArrayList<>();
             for (int i = 0; i < 10; i++) {
                 crowd.add((i % 2 == 0 ? client : other).enqueue(name));
@@ -59,7 +59,7 @@ class SlotsTest extends MeddledTest {
                 (i % 2 == 0 ? client : other).withdraw(crowd.get(i));
             }
         }
-        assertThat(names).hasSizeLessThanOrEqualTo(8 * 11 + 16);
+        assertThat(names).hasSizeLessThanOrEqualTo(8 * 11 + 64);
         client.release(held);
     }
 

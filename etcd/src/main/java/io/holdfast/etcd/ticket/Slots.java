@@ -33,6 +33,9 @@ final class Slots {
 
     private static final int DRAWS = 8;
 
+    /** So many names more than that a crowd needs: who knows of no crowd may meet one, and drawing again costs a write. */
+    private static final int SPARE = 64;
+
     private Slots() {}
 
     /**
@@ -48,7 +51,7 @@ final class Slots {
         }
         ByteString second = first;
         while (second.equals(first)) {
-            second = slot(key, start, below(8 * crowd + 16));
+            second = slot(key, start, below(8 * crowd + SPARE));
         }
         return List.of(first, second);
     }
