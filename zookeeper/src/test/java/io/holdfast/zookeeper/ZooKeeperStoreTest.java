@@ -218,6 +218,11 @@ class ZooKeeperStoreTest {
     }
 
     @Test
+    void P1_aLeaseEndsAtLeastATickEarly() {
+        assertThat(bench.store.traits().minMargin()).isEqualTo(TestServers.TICK);
+    }
+
+    @Test
     void aForcedReleaseTellsTheHolderAndLetsTheNextIn() throws Exception {
         TestTicket holder = bench.acquire("forced");
         TestTicket next = bench.queue("forced");
