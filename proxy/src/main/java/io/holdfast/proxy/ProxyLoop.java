@@ -26,6 +26,8 @@ import org.jspecify.annotations.Nullable;
  */
 final class ProxyLoop implements Runnable {
 
+    private static final long NANOS_BELOW_A_MILLI = 999_999;
+
     private record Task(Runnable action, CompletableFuture<Void> done) {}
 
     private final InetSocketAddress address;
@@ -155,8 +157,8 @@ final class ProxyLoop implements Runnable {
         if (nanos == Long.MAX_VALUE) {
             selector.select();
         } else {
-            // One more than asked, for the part of a millisecond that the conversion drops; zero would mean for ever.
-            selector.select(TimeUnit.NANOSECONDS.toMillis(nanos) + 1);
+            // Rounded up, and no more: a delay of 1 ms must not become 2. Zero would mean for ever.
+            selector.select(Math.max(1, TimeUnit.NANOSECONDS.toMillis(nanos + NANOS_BELOW_A_MILLI)));
         }
     }
 
