@@ -45,7 +45,7 @@ public final class CellRun {
     /** JVMs start slowly on a busy machine. */
     private static final Duration START = Duration.ofSeconds(180);
 
-    /** Of the store when all is over; a busy machine may be late to answer. */
+    /** Of the store, or of a worker, when all is over; a busy machine may be late to answer. */
     private static final Duration LONGEST_OUTAGE = Duration.ofSeconds(30);
 
     private static final Duration LONGEST_HOLD = Duration.ofSeconds(2);
@@ -91,8 +91,10 @@ public final class CellRun {
             new Nemesis(schedule, fault -> inflict(fault, stand, crew, network), log(history)).run();
             progress.at("healed");
             TimeUnit.MILLISECONDS.sleep(settling.toMillis());
-            List<String> stuck = crew.stop(settling);
-            stuck.forEach(name -> troubles.add(name + " did not end within " + settling.toSeconds() + " s"));
+            // Who was served late is judged by the history; this is about those that never are.
+            Duration patience = settling.plus(LONGEST_OUTAGE);
+            List<String> stuck = crew.stop(patience);
+            stuck.forEach(name -> troubles.add(name + " did not end within " + patience.toSeconds() + " s"));
             troubles.addAll(crew.broken());
             progress.at("looking what is left");
             finish(stand, resource, history);
