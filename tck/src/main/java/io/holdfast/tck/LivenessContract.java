@@ -27,6 +27,7 @@ import org.junit.jupiter.api.Test;
 abstract class LivenessContract extends StoreContract {
 
     @Test
+    @Tag("alone")
     void aDeadHoldersLockPassesOnWhateverItsKind() throws Exception {
         Mortal mortal = mortal();
         Holdfast doomed = client(mortal);
@@ -52,6 +53,7 @@ abstract class LivenessContract extends StoreContract {
     }
 
     @Test
+    @Tag("alone")
     void permitsOfADeadHolderComeBack() throws Exception {
         assumeSupports(Kind.PERMITS.needs());
         Mortal mortal = mortal();
@@ -67,6 +69,7 @@ abstract class LivenessContract extends StoreContract {
     }
 
     @Test
+    @Tag("alone")
     void aDeadWaiterDoesNotStallThoseBehindIt() throws Exception {
         assumeQueueing();
         Lease holder = client().lock(name(), longLived()).acquire();
