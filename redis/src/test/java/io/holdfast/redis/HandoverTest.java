@@ -49,7 +49,7 @@ class HandoverTest extends RedisTest {
 
     /** These clients send no heartbeats, so what is not told or looked for at the right moment never comes. */
     private TestTicket pushed(TestTicket ticket) {
-        await().until(ticket::isGranted);
+        await().atMost(Duration.ofSeconds(30)).until(ticket::isGranted);
         return ticket;
     }
 
@@ -160,7 +160,7 @@ class HandoverTest extends RedisTest {
         TestClient cutOff = through(proxy);
         TestTicket held = holder.grant(name);
         for (int i = 0; i < 12; i++) {
-            queued(cutOff, Duration.ofSeconds(2));
+            queued(cutOff, Duration.ofSeconds(4));
         }
         TestTicket behind = queued(other);
 
@@ -175,7 +175,7 @@ class HandoverTest extends RedisTest {
     void whenHolderAndFirstInTheQueueDieTogetherAnotherStandsIn() {
         TestClient dying = client();
         // Long enough for all to be in the queue before it is over, on a busy machine too.
-        TestTicket brief = dying.ticket(name, Demand.exclusive(), Duration.ofSeconds(4));
+        TestTicket brief = dying.ticket(name, Demand.exclusive(), Duration.ofSeconds(8));
         dying.grant(brief);
         queued(dying);
         TestTicket survivor = queued(other);
@@ -189,7 +189,7 @@ class HandoverTest extends RedisTest {
     void aLongTtlBehindAShortOneIsToldWhenItBecomesFirst() {
         TestTicket held = holder.grant(name);
         TestClient dying = client();
-        TestTicket brief = queued(dying, Duration.ofMillis(1500));
+        TestTicket brief = queued(dying, Duration.ofSeconds(5));
         TestTicket patient = queued(other, Duration.ofMinutes(5));
 
         holder.release(held);
@@ -201,7 +201,7 @@ class HandoverTest extends RedisTest {
 
     @Test
     void howeverManyDeadWaitersStandInFrontTheNextAliveWatchesTheHolder() {
-        holder.grant(holder.ticket(name, Demand.exclusive(), Duration.ofSeconds(6)));
+        holder.grant(holder.ticket(name, Demand.exclusive(), Duration.ofSeconds(8)));
         TestClient dead = queuedInFront(20);
         TestTicket survivor = queued(other);
         die(dead);
@@ -213,7 +213,7 @@ class HandoverTest extends RedisTest {
 
     @Test
     void whoJoinsBehindDeadWaitersWatchesTheHolderToo() {
-        holder.grant(holder.ticket(name, Demand.exclusive(), Duration.ofSeconds(3)));
+        holder.grant(holder.ticket(name, Demand.exclusive(), Duration.ofSeconds(8)));
         die(queuedInFront(8));
 
         pushed(queued(other));
@@ -221,7 +221,7 @@ class HandoverTest extends RedisTest {
 
     @Test
     void whoJoinsBehindLapsedTicketsWatchesTheHolderToo() {
-        holder.grant(holder.ticket(name, Demand.exclusive(), Duration.ofSeconds(3)));
+        holder.grant(holder.ticket(name, Demand.exclusive(), Duration.ofSeconds(8)));
         TestClient quiet = client();
         for (int i = 0; i < 8; i++) {
             queued(quiet, Duration.ofMillis(300));
@@ -235,7 +235,7 @@ class HandoverTest extends RedisTest {
     void aLongTtlBehindDeadWaitersIsToldOfAHolderWithAShortOne() {
         TestTicket held = holder.grant(name);
         TestClient dying = client();
-        TestTicket brief = queued(dying, Duration.ofMillis(2500));
+        TestTicket brief = queued(dying, Duration.ofSeconds(8));
         TestClient dead = queuedInFront(8);
         TestTicket patient = queued(other, Duration.ofMinutes(5));
         die(dead);
