@@ -20,8 +20,7 @@ final class RedisRoom implements ServerStand.Room {
 
     /** Without memory, on servers that evict nothing. */
     static RedisRoom memory(List<RedisServer> servers) {
-        return new RedisRoom(
-                servers, "CONFIG SET maxmemory-policy noeviction maxmemory 1", "CONFIG SET maxmemory 0");
+        return new RedisRoom(servers, "CONFIG SET maxmemory-policy noeviction maxmemory 1", "CONFIG SET maxmemory 0");
     }
 
     /** As a replica, as behind an address that a failover has moved too late or to the wrong server; its data stays. */

@@ -33,11 +33,7 @@ final class ServerStand implements Stand {
      * @param writes makes the servers refuse to write and lets them again, if that can be done
      */
     record Options(
-            boolean proxied,
-            Duration failover,
-            List<WallClock> clocks,
-            Optional<Room> room,
-            Optional<Room> writes) {
+            boolean proxied, Duration failover, List<WallClock> clocks, Optional<Room> room, Optional<Room> writes) {
         static Options of(Duration failover) {
             return new Options(true, failover, List.of(), Optional.empty(), Optional.empty());
         }

@@ -43,7 +43,9 @@ final class Stands {
                 List.of(redis),
                 () -> List.of(redis),
                 dialled -> "redis://" + Stand.hosts(dialled),
-                Options.of(Duration.ofSeconds(2)).withClocks(clocks).withRoom(RedisRoom.memory(List.of(redis)))
+                Options.of(Duration.ofSeconds(2))
+                        .withClocks(clocks)
+                        .withRoom(RedisRoom.memory(List.of(redis)))
                         .withWrites(RedisRoom.writes(List.of(redis))),
                 redis::close);
     }

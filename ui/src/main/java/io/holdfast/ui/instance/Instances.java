@@ -20,6 +20,7 @@ public final class Instances implements AutoCloseable {
     /** Without an offer of HTTP/2, which some servers take amiss. */
     private final HttpClient client =
             HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1).build();
+
     private final ScheduledExecutorService timer;
 
     public Instances(List<URI> actuators) {
