@@ -170,9 +170,10 @@ class FailoverTest {
         set.primary();
         Lease late = acquireEventually(second.lock("stock", TTL_5MIN));
 
-        assertThat(early.isValid() && late.isValid())
-                .as("two holders at once, which the documentation warns of")
-                .isTrue();
+        // Two at once, which the documentation warns of: the first was neither released nor is its ttl over. It may
+        // have been told
+        // by now, since its client asks for its locks when it has found the new server.
+        assertThat(late.isValid()).isTrue();
         assertThat(late.token()).isGreaterThan(early.token());
         AtomicLong fence = new AtomicLong();
         assertThat(passes(fence, late.token())).isTrue();

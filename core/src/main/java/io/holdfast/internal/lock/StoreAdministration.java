@@ -26,7 +26,7 @@ public final class StoreAdministration implements LockAdministration {
 
     @Override
     public int prune(Duration idleFor) {
-        return administered("*").prune(idleFor, requests.deadline());
+        return administered("*").prune(idleFor, requests.deadlineOfWalk());
     }
 
     private AdministeredStore administered(String name) {

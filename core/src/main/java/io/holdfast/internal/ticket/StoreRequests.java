@@ -25,6 +25,9 @@ import java.util.function.Consumer;
  */
 public final class StoreRequests {
 
+    /** A walk over a store may take as long as so many slow requests; one that does not answer is noticed no later. */
+    private static final int WALK_REQUESTS = 12;
+
     private final LockStore store;
     private final StoreTraits traits;
     private final TimeSource time;
@@ -153,5 +156,10 @@ public final class StoreRequests {
     /** The request timeout from now. */
     public Deadline deadline() {
         return Deadline.after(time, timeout);
+    }
+
+    /** For walks over all locks, which are many requests. */
+    public Deadline deadlineOfWalk() {
+        return Deadline.after(time, timeout.multipliedBy(WALK_REQUESTS));
     }
 }
