@@ -23,6 +23,7 @@ import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -81,6 +82,26 @@ class HoldfastAutoConfigurationTest {
                     assertThat(client.lock("a").options().ttl()).isEqualTo(Duration.ofSeconds(7));
                     assertThat(client.lock("a").options().maxHold()).contains(Duration.ofMinutes(1));
                 });
+    }
+
+    @Test
+    void localHandoffIsSetByProperties() {
+        memory.withPropertyValues("holdfast.local-handoff.most=0", "holdfast.local-handoff.longest=5m")
+                .run(context -> assertThat(handedOverBy(context.getBean(Holdfast.class)))
+                        .isZero());
+        memory.withPropertyValues("holdfast.local-handoff.most=1", "holdfast.local-handoff.longest=5m")
+                .run(context -> assertThat(handedOverBy(context.getBean(Holdfast.class)))
+                        .isEqualTo(1));
+    }
+
+    /** How often a lock is handed on when one waits for it inside the client. */
+    private static long handedOverBy(Holdfast client) throws InterruptedException {
+        Lease first = client.lock("a").acquire();
+        CompletableFuture<Lease> second = client.lock("a").acquireAsync();
+        await().until(() -> client.statistics().waiting() == 1);
+        first.release();
+        second.join().release();
+        return client.statistics().handedOver();
     }
 
     @Test
