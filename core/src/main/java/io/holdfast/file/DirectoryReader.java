@@ -9,6 +9,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Function;
 
 /**
  * Looks at a lock directory that this process may only read, or that is not there, and leaves nothing in it.
@@ -31,15 +32,21 @@ final class DirectoryReader {
 
     /** Whether there is a file of a lock, used or not. Opens none. */
     boolean hasLocks() throws IOException {
-        return !lockFiles().isEmpty();
+        return !lockFiles(path).isEmpty();
     }
 
     /** The locks that have a file and a name that begins so, in no order. */
     List<String> locks(String prefix) throws IOException {
+        return locks(path, prefix, file -> nameIn(file, OpenFile.Access.READ));
+    }
+
+    /** @param nameIn tells the lock of a file whose own name is too long to tell it */
+    static List<String> locks(Path directory, String prefix, Function<Path, Optional<String>> nameIn)
+            throws IOException {
         List<String> locks = new ArrayList<>();
-        for (Path file : lockFiles()) {
+        for (Path file : lockFiles(directory)) {
             FileNames.lockOf(file.getFileName().toString())
-                    .or(() -> nameIn(file))
+                    .or(() -> nameIn.apply(file))
                     .filter(lock -> lock.startsWith(prefix))
                     .ifPresent(locks::add);
         }
@@ -50,8 +57,10 @@ final class DirectoryReader {
         Path file = path.resolve(FileNames.of(lock));
         for (int left = TRIES; ; left--) {
             try {
-                LockFileFormat.Content content =
-                        read(file, open -> new LockFileFormat(file, lock, Machine.boot()).read(open, null));
+                LockFileFormat.Content content = read(
+                        file,
+                        OpenFile.Access.READ,
+                        open -> new LockFileFormat(file, lock, Machine.boot()).read(open, null));
                 Table table = content.table();
                 table.removeIf(content.sameBoot() ? this::isDead : Entry::needsLife);
                 table.expire(nowNanos);
@@ -66,7 +75,7 @@ final class DirectoryReader {
         }
     }
 
-    private List<Path> lockFiles() throws IOException {
+    private static List<Path> lockFiles(Path path) throws IOException {
         List<Path> files = new ArrayList<>();
         try (DirectoryStream<Path> found = Files.newDirectoryStream(path)) {
             for (Path file : found) {
@@ -80,9 +89,11 @@ final class DirectoryReader {
         return files;
     }
 
-    private static Optional<String> nameIn(Path file) {
+    /** The name inside a file. */
+    static Optional<String> nameIn(Path file, OpenFile.Access access) {
         try {
-            return Optional.of(read(file, open -> LockFileFormat.lockIn(open, file)));
+            String lock = read(file, access, open -> LockFileFormat.lockIn(open, file));
+            return FileNames.of(lock).equals(file.getFileName().toString()) ? Optional.of(lock) : Optional.empty();
         } catch (IOException e) {
             LOG.log(System.Logger.Level.WARNING, "cannot tell which lock " + file + " belongs to: it is left out", e);
             return Optional.empty();
@@ -92,7 +103,8 @@ final class DirectoryReader {
     /** As {@link ProofOfLife} tells it; what cannot be told is left to its ttl. */
     private boolean isDead(Entry entry) {
         try {
-            return entry.needsLife() && read(ProofOfLife.file(path, entry.life()), OpenFile::tryGuard);
+            return entry.needsLife()
+                    && read(ProofOfLife.file(path, entry.life()), OpenFile.Access.READ, OpenFile::tryGuard);
         } catch (IOException e) {
             return false;
         }
@@ -102,8 +114,8 @@ final class DirectoryReader {
         T from(OpenFile open) throws IOException;
     }
 
-    private static <T> T read(Path file, Reading<T> reading) throws IOException {
-        OpenFile open = OpenFile.open(file, OpenFile.Access.READ);
+    private static <T> T read(Path file, OpenFile.Access access, Reading<T> reading) throws IOException {
+        OpenFile open = OpenFile.open(file, access);
         try {
             return reading.from(open);
         } finally {

@@ -1,6 +1,6 @@
 package io.holdfast.file;
 
-import java.io.ByteArrayOutputStream;
+import io.holdfast.spi.support.PercentEncoding;
 import java.nio.charset.StandardCharsets;
 import java.security.MessageDigest;
 import java.security.NoSuchAlgorithmException;
@@ -20,30 +20,23 @@ final class FileNames {
     private static final int MAX_BYTES = 255;
     private static final int DIGEST_CHARS = 64;
     private static final char DIGEST_MARK = '~';
+    private static final String LEADING_DOT = "%2E";
     private static final String PLAIN = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-";
+    private static final PercentEncoding ENCODING = new PercentEncoding(c -> PLAIN.indexOf(c) >= 0);
 
     private FileNames() {}
 
     static String of(String lock) {
-        byte[] bytes = lock.getBytes(StandardCharsets.UTF_8);
-        StringBuilder encoded = new StringBuilder(bytes.length + SUFFIX.length());
-        int wholeEscapes = 0;
-        for (byte b : bytes) {
-            char c = (char) (b & 0xff);
-            if (PLAIN.indexOf(c) >= 0 && !(c == '.' && encoded.isEmpty())) {
-                encoded.append(c);
-            } else {
-                encoded.append('%').append(HexFormat.of().withUpperCase().toHexDigits(b));
-            }
-            if (encoded.length() <= MAX_BYTES - SUFFIX.length() - 1 - DIGEST_CHARS) {
-                wholeEscapes = encoded.length();
-            }
-        }
+        String encoded =
+                lock.startsWith(".") ? LEADING_DOT + ENCODING.encode(lock.substring(1)) : ENCODING.encode(lock);
         if (encoded.length() + SUFFIX.length() > MAX_BYTES) {
-            encoded.setLength(wholeEscapes);
-            encoded.append(DIGEST_MARK).append(HexFormat.of().formatHex(sha256(bytes)));
+            int readable = MAX_BYTES - SUFFIX.length() - 1 - DIGEST_CHARS;
+            int lastEscape = encoded.lastIndexOf('%', readable - 1);
+            // Not within an escape.
+            int cut = lastEscape > readable - LEADING_DOT.length() ? lastEscape : readable;
+            encoded = encoded.substring(0, cut) + DIGEST_MARK + HexFormat.of().formatHex(sha256(lock));
         }
-        return encoded.append(SUFFIX).toString();
+        return encoded + SUFFIX;
     }
 
     static boolean isLockFile(String fileName) {
@@ -55,28 +48,17 @@ final class FileNames {
         if (!isLockFile(fileName) || fileName.indexOf(DIGEST_MARK) >= 0) {
             return Optional.empty();
         }
-        ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-        int end = fileName.length() - SUFFIX.length();
-        for (int i = 0; i < end; i++) {
-            char c = fileName.charAt(i);
-            if (c != '%') {
-                bytes.write(c);
-            } else if (i + 2 < end
-                    && HexFormat.isHexDigit(fileName.charAt(i + 1))
-                    && HexFormat.isHexDigit(fileName.charAt(i + 2))) {
-                bytes.write(HexFormat.fromHexDigits(fileName, i + 1, i + 3));
-                i += 2;
-            } else {
-                return Optional.empty();
-            }
-        }
-        String lock = bytes.toString(StandardCharsets.UTF_8);
-        return of(lock).equals(fileName) ? Optional.of(lock) : Optional.empty();
+        String encoded = fileName.substring(0, fileName.length() - SUFFIX.length());
+        return (encoded.startsWith(LEADING_DOT)
+                        ? ENCODING.decode(encoded.substring(LEADING_DOT.length()))
+                                .map(rest -> "." + rest)
+                        : ENCODING.decode(encoded))
+                .filter(lock -> of(lock).equals(fileName));
     }
 
-    private static byte[] sha256(byte[] bytes) {
+    private static byte[] sha256(String lock) {
         try {
-            return MessageDigest.getInstance("SHA-256").digest(bytes);
+            return MessageDigest.getInstance("SHA-256").digest(lock.getBytes(StandardCharsets.UTF_8));
         } catch (NoSuchAlgorithmException e) {
             throw new IllegalStateException("every JDK has SHA-256", e);
         }

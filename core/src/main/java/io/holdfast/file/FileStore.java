@@ -50,6 +50,9 @@ public final class FileStore implements DowngradingStore, AdministeredStore, Tok
     /** What an error is about that is not about one lock. */
     private static final String ALL_LOCKS = "*";
 
+    /** Others who want the lock too may keep its guard for a moment; for longer than this, only one who is stopped. */
+    private static final long SURELY_STOPPED_NANOS = 1_000_000_000L;
+
     private final Path path;
     private final DirectoryReader reader;
     private final TimeSource time;
@@ -79,12 +82,18 @@ public final class FileStore implements DowngradingStore, AdministeredStore, Tok
 
     @Override
     public Optional<Refusal> request(Ticket ticket, Mode mode, Deadline deadline) {
+        boolean brief = deadline.remainingNanos() < SURELY_STOPPED_NANOS;
         holders.add(ticket);
         boolean lives = false;
         try {
             Optional<Refusal> refusal = mode == Mode.TRY ? tryNow(ticket, deadline) : enqueue(ticket, deadline);
             lives = refusal.isEmpty();
             return refusal;
+        } catch (StoreUnavailableException e) {
+            if (brief && e.getCause() instanceof BusyException) {
+                return Optional.of(new Refusal(e.reason()));
+            }
+            throw e;
         } finally {
             if (lives) {
                 poller.wake();
@@ -400,8 +409,12 @@ public final class FileStore implements DowngradingStore, AdministeredStore, Tok
             if (closed) {
                 throw new StoreUnavailableException(name, "its client is closed");
             }
-            LockDirectory opened = directory == null ? LockDirectory.open(path) : directory;
-            directory = opened;
+            LockDirectory opened = directory;
+            if (opened == null) {
+                opened = LockDirectory.open(path);
+                holders.begin(opened);
+                directory = opened;
+            }
             return opened;
         } catch (IOException e) {
             throw unavailable(name, e);

@@ -17,7 +17,7 @@ import java.util.function.Supplier;
  * Tells the client when one of its grants was released by force: the directory counts forced releases, and only when
  * the count has moved are the files looked into. Thread-safe.
  */
-final class HolderWatch implements TicketPoller.ForceWatch {
+final class HolderWatch {
 
     private static final System.Logger LOG = System.getLogger(FileStore.class.getName());
     private static final Duration LOOK_PATIENCE = Duration.ofMillis(100);
@@ -25,12 +25,20 @@ final class HolderWatch implements TicketPoller.ForceWatch {
     private final Supplier<Optional<LockDirectory>> directory;
     private final StoreContext context;
     private final Map<OwnerId, Ticket> tickets = new ConcurrentHashMap<>();
-    /** Only the looking thread uses it. */
-    private OptionalLong lastCount = OptionalLong.empty();
+    private volatile OptionalLong lastCount = OptionalLong.empty();
 
     HolderWatch(Supplier<Optional<LockDirectory>> directory, StoreContext context) {
         this.directory = directory;
         this.context = context;
+    }
+
+    /** Before anything is asked for in the directory: what was released by force until now was none of ours. */
+    void begin(LockDirectory open) {
+        try {
+            lastCount = open.lookForForces();
+        } catch (IOException e) {
+            LOG.log(System.Logger.Level.DEBUG, "reading the number of forced releases in " + open.path(), e);
+        }
     }
 
     /** From before its request until it is given back or its loss was told. */
@@ -42,13 +50,12 @@ final class HolderWatch implements TicketPoller.ForceWatch {
         tickets.remove(ticket.owner());
     }
 
-    @Override
-    public boolean isNeeded() {
+    /** Whether there is anything to watch over. */
+    boolean isNeeded() {
         return !tickets.isEmpty();
     }
 
-    @Override
-    public void look() {
+    void look() {
         // Who let a lease run out may never come back to release it.
         tickets.values().removeIf(ticket -> ticket.state() == Ticket.State.ENDED);
         directory.get().ifPresent(this::lookIn);
@@ -58,9 +65,11 @@ final class HolderWatch implements TicketPoller.ForceWatch {
         try {
             OptionalLong count = open.lookForForces();
             if (count.isPresent() && !count.equals(lastCount)) {
-                tickets.values().stream()
-                        .filter(ticket -> ticket.state() == Ticket.State.HELD)
-                        .forEach(ticket -> lookFor(ticket, open));
+                if (lastCount.isPresent()) {
+                    tickets.values().stream()
+                            .filter(ticket -> ticket.state() == Ticket.State.HELD)
+                            .forEach(ticket -> lookFor(ticket, open));
+                }
                 lastCount = count;
             }
         } catch (IOException | RuntimeException e) {

@@ -29,8 +29,6 @@ import org.jspecify.annotations.Nullable;
  */
 final class LockDirectory {
 
-    private static final System.Logger LOG = System.getLogger(FileStore.class.getName());
-
     /** A lock file is kept open for the next use, but thousands of locks shall not use up the file descriptors. */
     private static final int MAX_OPEN = 128;
 
@@ -157,11 +155,12 @@ final class LockDirectory {
         return life;
     }
 
-    /** If somebody swept the directory by hand, the proof has to begin anew. */
+    /** If somebody swept or deleted the directory by hand, the proof has to begin anew. */
     void renewLife() throws IOException {
         mutex.lock();
         try {
             if (life.isLost()) {
+                FileModes.createDirectory(path);
                 earlierLives.add(life);
                 life = ProofOfLife.begin(path, modes);
             }
@@ -260,7 +259,13 @@ final class LockDirectory {
     }
 
     private boolean tryGuard() throws IOException {
-        OpenFile open = ownFile();
+        OpenFile open;
+        try {
+            open = ownFile();
+        } catch (NoSuchFileException directoryDeleted) {
+            renewLife();
+            return false;
+        }
         if (!open.tryGuard()) {
             return false;
         }
@@ -329,19 +334,7 @@ final class LockDirectory {
 
     /** The locks that have a file and a name that begins so, in no order. */
     List<String> locks(String prefix) throws IOException {
-        List<String> locks = new ArrayList<>();
-        try (DirectoryStream<Path> found = Files.newDirectoryStream(path)) {
-            for (Path file : found) {
-                String fileName = file.getFileName().toString();
-                if (FileNames.isLockFile(fileName)) {
-                    FileNames.lockOf(fileName)
-                            .or(() -> nameIn(file))
-                            .filter(lock -> lock.startsWith(prefix))
-                            .ifPresent(locks::add);
-                }
-            }
-        }
-        return locks;
+        return DirectoryReader.locks(path, prefix, this::nameIn);
     }
 
     /** The name inside a file whose own is too long to tell. */
@@ -353,16 +346,7 @@ final class LockDirectory {
                     return Optional.of(open.lock());
                 }
             }
-            OpenFile open = OpenFile.open(file, OpenFile.Access.READ_WRITE);
-            try {
-                String lock = LockFileFormat.lockIn(open, file);
-                return FileNames.of(lock).equals(file.getFileName().toString()) ? Optional.of(lock) : Optional.empty();
-            } finally {
-                open.close();
-            }
-        } catch (IOException e) {
-            LOG.log(System.Logger.Level.WARNING, "cannot tell which lock " + file + " belongs to: it is left out", e);
-            return Optional.empty();
+            return DirectoryReader.nameIn(file, OpenFile.Access.READ_WRITE);
         } finally {
             mutex.unlock();
         }

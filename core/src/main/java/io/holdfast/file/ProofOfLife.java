@@ -73,6 +73,9 @@ final class ProofOfLife {
                 }
                 own.close();
             } catch (NoSuchFileException e) {
+                if (Files.notExists(directory)) {
+                    throw e;
+                }
                 // As when it is not in place: somebody clearing away the dead took it for one before it was locked.
             }
         }

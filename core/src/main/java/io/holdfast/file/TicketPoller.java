@@ -31,7 +31,7 @@ final class TicketPoller {
     private static final long SLEEP_NANOS = Duration.ofHours(1).toNanos();
 
     private final TimeSource time;
-    private final ForceWatch forces;
+    private final HolderWatch holders;
     private final Thread thread;
     private final Map<Ticket, LockFile> tickets = new ConcurrentHashMap<>();
     /** Where somebody has just begun to wait. */
@@ -52,17 +52,9 @@ final class TicketPoller {
         }
     }
 
-    /** Finds out about forced releases. */
-    interface ForceWatch {
-        /** Whether there is anything to watch over. */
-        boolean isNeeded();
-
-        void look();
-    }
-
-    TicketPoller(String clientName, TimeSource time, ForceWatch forces) {
+    TicketPoller(String clientName, TimeSource time, HolderWatch holders) {
         this.time = time;
-        this.forces = forces;
+        this.holders = holders;
         this.thread = new Thread(this::run, "holdfast-" + clientName + "-tickets");
         thread.setDaemon(true);
     }
@@ -100,15 +92,15 @@ final class TicketPoller {
         long forceLookNanos = time.nanoTime();
         while (!closed) {
             long now = time.nanoTime();
-            if (forces.isNeeded() && now - forceLookNanos >= 0) {
+            if (holders.isNeeded() && now - forceLookNanos >= 0) {
                 forceLookNanos = now + FORCE_LOOK_NANOS;
                 lookForForce();
             }
             long next = lookAtTickets(now);
-            boolean watching = forces.isNeeded();
+            boolean watching = holders.isNeeded();
             asleep = !watching;
             // Whoever adds a holder from here on sees that we sleep; who did before is seen here.
-            if (!closed && watching == forces.isNeeded()) {
+            if (!closed && watching == holders.isNeeded()) {
                 time.parkUntil(this, watching ? earlier(next, forceLookNanos) : next);
             }
             asleep = false;
@@ -163,7 +155,7 @@ final class TicketPoller {
 
     private void lookForForce() {
         try {
-            forces.look();
+            holders.look();
         } catch (RuntimeException | Error e) {
             LOG.log(System.Logger.Level.ERROR, "looking for locks released by force", e);
         }

@@ -27,6 +27,7 @@ import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.api.Timeout;
+import org.junit.jupiter.api.Timeout.ThreadMode;
 import org.junit.jupiter.api.io.TempDir;
 
 /** One client, or two in one JVM. */
@@ -383,6 +384,47 @@ class FileStoreTest {
 
         assertThat(one.renew(grant)).isEqualTo(Told.GONE);
         assertThat(two.take("job").token()).isGreaterThan(grant.token());
+    }
+
+    @Test
+    @Timeout(value = 60, threadMode = ThreadMode.SEPARATE_THREAD)
+    void aDeletedDirectoryIsALossAndIsMadeAnew() throws IOException {
+        Path locks = directory.resolve("locks");
+        StoreClient client = new StoreClient(locks, "three");
+        RecordedTicket grant = client.take("job");
+
+        delete(locks);
+
+        assertThat(client.renew(grant)).isEqualTo(Told.GONE);
+        assertThat(client.take("job").token()).isGreaterThan(grant.token());
+        client.close();
+    }
+
+    @Test
+    @Timeout(value = 60, threadMode = ThreadMode.SEPARATE_THREAD)
+    void anotherLockCanBeTakenInADeletedDirectoryAndItsHolderShowsThatItLives() throws IOException {
+        Path locks = directory.resolve("locks");
+        StoreClient client = new StoreClient(locks, "three");
+        client.take("job");
+        delete(locks);
+
+        client.take("other");
+
+        try (Stream<Path> files = Files.list(locks)) {
+            assertThat(files.map(file -> file.getFileName().toString()))
+                    .contains("other.lock")
+                    .anyMatch(name -> name.startsWith(".life-"));
+        }
+        client.close();
+    }
+
+    private static void delete(Path locks) throws IOException {
+        try (Stream<Path> files = Files.list(locks)) {
+            for (Path file : files.toList()) {
+                Files.delete(file);
+            }
+        }
+        Files.delete(locks);
     }
 
     @Test

@@ -7,6 +7,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.holdfast.Demand;
+import io.holdfast.Fairness;
+import io.holdfast.Holdfast;
+import io.holdfast.LockOptions;
 import io.holdfast.LossReason;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.TimeWithin;
@@ -258,6 +261,27 @@ class SeparateProcessesTest {
 
         assertThat(here.renew(held.anew())).isEqualTo(Told.GRANTED);
         assertThat(here.tryTake("job")).isEmpty();
+    }
+
+    @Test
+    void p7AGuardThatIsBusyForAMomentIsContentionAndOneThatStaysBusyIsTrouble()
+            throws IOException, InterruptedException {
+        here.release(here.take("job"));
+        ChildProcess busy = child();
+        assertThat(busy.ask("jam job")).isEqualTo("jammed");
+
+        try (Holdfast holdfast = Holdfast.builder()
+                .store(FileStore.in(locks))
+                .requestTimeout(Duration.ofMillis(1500))
+                .connect()) {
+            assertThat(holdfast.lock("job").tryAcquire(Duration.ofMillis(2))).isEmpty();
+            assertThat(holdfast.lock("job", LockOptions.defaults().withFairness(Fairness.BARGING))
+                            .tryAcquire(Duration.ofMillis(2)))
+                    .isEmpty();
+            assertThatThrownBy(() -> holdfast.lock("job").acquire())
+                    .isInstanceOf(StoreUnavailableException.class)
+                    .hasMessageContaining("guard");
+        }
     }
 
     @Test
