@@ -3,7 +3,6 @@ package io.holdfast;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
 
 /**
@@ -29,16 +28,8 @@ public interface Hold extends AutoCloseable {
      */
     void onLost(Consumer<Loss> callback);
 
-    /** As {@link #onLost(Consumer)}, on that executor; if that refuses, as without it. */
-    default void onLost(Consumer<Loss> callback, Executor executor) {
-        onLost(loss -> {
-            try {
-                executor.execute(() -> callback.accept(loss));
-            } catch (RejectedExecutionException closedOrFull) {
-                callback.accept(loss);
-            }
-        });
-    }
+    /** As {@link #onLost(Consumer)}, on that executor whatever the client's does; if that refuses, as without it. */
+    void onLost(Consumer<Loss> callback, Executor executor);
 
     /**
      * Makes this valid for at least {@code atLeast} from now, and returns for how long it is. Never shortens it. Of several

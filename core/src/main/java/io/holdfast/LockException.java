@@ -29,6 +29,11 @@ public abstract sealed class LockException extends RuntimeException
         return this;
     }
 
+    /** What drivers and servers say may be a sentence of its own. */
+    static String sentence(String text) {
+        return text.endsWith(".") ? text : text + ".";
+    }
+
     static String stillHeld(Duration stillValidFor) {
         return "You still hold the lock, for " + stillValidFor.toMillis() / 1000.0
                 + " s unless it is renewed; check the store.";

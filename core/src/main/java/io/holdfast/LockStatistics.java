@@ -6,7 +6,7 @@ import java.util.Map;
 /**
  * What a client has done since it was connected, and what it is at now. Counters lose no event. Immutable.
  *
- * @param waiting acquisitions under way that have not got their lease yet
+ * @param waiting acquisitions that wait now: for another thread of this client, in the store's queue, or until they ask again
  * @param held leases held now
  * @param granted leases the store granted
  * @param handedOver leases handed on from another thread of this client, with no trip to the store

@@ -45,8 +45,8 @@ public final class StoreUnavailableException extends LockException {
 
     private static String message(String lockName, String what, String consequence) {
         if (lockName.isEmpty() || lockName.equals(ALL_LOCKS)) {
-            return "The store is unavailable: " + what + ". Check it and try again.";
+            return "The store is unavailable: " + sentence(what) + " Check it and try again.";
         }
-        return "The store of lock '" + lockName + "' is unavailable: " + what + ". " + consequence;
+        return "The store of lock '" + lockName + "' is unavailable: " + sentence(what) + " " + consequence;
     }
 }

@@ -44,6 +44,6 @@ public final class UnknownOutcomeException extends LockException {
     }
 
     private static String message(String lockName, String what, String consequence) {
-        return "A request for lock '" + lockName + "' was sent but not answered: " + what + ". " + consequence;
+        return "A request for lock '" + lockName + "' was sent but not answered: " + sentence(what) + " " + consequence;
     }
 }

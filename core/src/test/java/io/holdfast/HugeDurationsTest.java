@@ -88,4 +88,28 @@ class HugeDurationsTest {
             assertThat(lease.isValid()).isTrue();
         }
     }
+
+    @Test
+    void endlessMinHoldIsRefusedAndNotBrokenAtTheRelease() {
+        try (ManualClient client = new ManualClient()) {
+            assertThatExceptionOfType(UnsupportedLockException.class)
+                    .isThrownBy(() -> client.holdfast.lock("orders", OPTIONS.withMinHold(FOREVER)))
+                    .withMessageContaining("orders")
+                    .withMessageContaining("minHold");
+        }
+    }
+
+    @Test
+    void theLongestMinHoldIsKept() throws InterruptedException {
+        try (ManualClient client = new ManualClient()) {
+            Duration century = Duration.ofDays(36_500);
+            Lease lease =
+                    client.holdfast.lock("orders", OPTIONS.withMinHold(century)).acquire();
+
+            assertThat(lease.release()).isEqualTo(ReleaseResult.RELEASED);
+
+            client.time.advance(ManualClient.TTL.multipliedBy(2));
+            assertThat(client.isHeld("orders")).isTrue();
+        }
+    }
 }

@@ -12,6 +12,7 @@ import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.TimeUnit;
 import java.util.logging.Level;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -87,9 +88,27 @@ class LogTest {
                 .contains("still valid for")
                 .contains("memory")
                 .contains("check the store"));
-        assertThat(warnings("failing-orders").get(0)).doesNotContain("do not hold");
+        assertThat(warnings("failing-orders").get(0)).doesNotContain("do not hold", "1 lease");
         assertThat(lease.isValid()).isTrue();
         waiting.cancel(true);
+    }
+
+    @Test
+    @DisplayName("P5 says of how many leases the renewals fail, and ends each sentence once")
+    void saysOfHowManyLeasesTheRenewalsFail() throws InterruptedException {
+        Lease one = client.lock("some-orders").acquire();
+        Lease other = client.lock("more-orders").acquire();
+        client.store.beforeRenewal = tickets -> {
+            throw new UnknownOutcomeException(tickets.get(0).name(), "unexpected end of stream.");
+        };
+
+        client.time.advance(TTL.dividedBy(3));
+
+        await().untilAsserted(() -> assertThat(Stream.of(one, other).flatMap(lease -> warnings(lease.name()).stream()))
+                .singleElement()
+                .asString()
+                .contains("one of 2 leases", "end of stream. You still hold")
+                .doesNotContain(".."));
     }
 
     @Test

@@ -173,6 +173,23 @@ class UsersExecutorTest {
         }
     }
 
+    @Test
+    @DisplayName("P5 for one callback gets it though the client's executor blocks, of one lock and of several")
+    void forOneCallbackGetsItThoughTheClientsExecutorBlocks() throws InterruptedException {
+        try (ManualClient client = blocking(new CountDownLatch(1))) {
+            CompletableFuture<Loss> told = new CompletableFuture<>();
+            CompletableFuture<Loss> toldOfSeveral = new CompletableFuture<>();
+            client.lock("orders").acquire().onLost(told::complete, Runnable::run);
+            client.holdfast.lockAll("stock", "bills").acquire().onLost(toldOfSeveral::complete, Runnable::run);
+            client.store.network = FaultyStore.Network.DOWN;
+
+            client.time.advance(TTL);
+
+            assertThat(told).succeedsWithin(Duration.ofSeconds(10));
+            assertThat(toldOfSeveral).succeedsWithin(Duration.ofSeconds(10));
+        }
+    }
+
     private ManualClient blocking(CountDownLatch blocked) {
         return new ManualClient(builder -> builder.listener(event -> {}).executor(task -> {
             blocked.countDown();

@@ -168,7 +168,7 @@ public final class Client implements Holdfast {
 
     @Override
     public DistributedSemaphore semaphore(String name, int permits, LockOptions options) {
-        return new SemaphoreHandle(handle(name, Demand.permits(1, permits), options), permits);
+        return new SemaphoreHandle(acquisitions, views, terms(name, Demand.permits(1, permits), options), permits);
     }
 
     @Override
@@ -200,9 +200,12 @@ public final class Client implements Holdfast {
     }
 
     private LockHandle handle(String name, Demand demand, LockOptions options) {
+        return new LockHandle(acquisitions, views, owners, terms(name, demand, options));
+    }
+
+    private LockTerms terms(String name, Demand demand, LockOptions options) {
         lifecycle.requireOpen(name);
-        return new LockHandle(
-                acquisitions, views, owners, LockTerms.of(name, demand, options, requests.traits(), sites));
+        return LockTerms.of(name, demand, options, requests.traits(), sites);
     }
 
     @Override
@@ -226,7 +229,7 @@ public final class Client implements Holdfast {
 
     @Override
     public LockStatistics statistics() {
-        return telemetry.statistics(keeper.leastShareLeft());
+        return telemetry.statistics(acquisitions.waiting(), keeper.leastShareLeft());
     }
 
     @Override
@@ -267,7 +270,7 @@ public final class Client implements Holdfast {
 
     /** In this order: an acquisition under way may still be kept, and a release under way may still need clean-up. */
     private boolean isQuiet() {
-        return acquisitions.nobodyWaits()
+        return acquisitions.waiting() == 0
                 && lifecycle.isIdle()
                 && keeper.isEmpty()
                 && lifecycle.isIdle()

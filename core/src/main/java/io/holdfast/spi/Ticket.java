@@ -4,6 +4,7 @@ import io.holdfast.Demand;
 import io.holdfast.LockException;
 import io.holdfast.LockView.Origin;
 import io.holdfast.LossReason;
+import io.holdfast.Renewal;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicReference;
@@ -88,6 +89,7 @@ public final class Ticket {
     private final Origin origin;
     private final Validity validity;
     private final Listener listener;
+    private final Renewal renewal;
     private final AtomicReference<Standing> standing;
     private volatile @Nullable Object handle;
 
@@ -108,10 +110,10 @@ public final class Ticket {
             Origin origin,
             Validity validity,
             Listener listener) {
-        this(name, owner, demand, ttl, origin, validity, listener, validity.nanoTime());
+        this(name, owner, demand, ttl, origin, validity, listener, validity.nanoTime(), Renewal.AUTO);
     }
 
-    /** As the other, for those who have just looked at the clock. */
+    /** As the other, for those who have just looked at the clock, and with what becomes of it once it is held. */
     public Ticket(
             String name,
             OwnerId owner,
@@ -120,13 +122,15 @@ public final class Ticket {
             Origin origin,
             Validity validity,
             Listener listener,
-            long nowNanos) {
+            long nowNanos,
+            Renewal renewal) {
         this.name = name;
         this.owner = owner;
         this.ttl = ttl;
         this.origin = origin;
         this.validity = validity;
         this.listener = listener;
+        this.renewal = renewal;
         this.standing = new AtomicReference<>(new Standing(
                 State.WAITING,
                 demand,
@@ -140,7 +144,7 @@ public final class Ticket {
 
     /** The same claim at one of several stores that decide together. */
     public Ticket forNode(Listener nodeListener) {
-        return new Ticket(name, owner, demand(), ttl, origin, validity, nodeListener);
+        return new Ticket(name, owner, demand(), ttl, origin, validity, nodeListener, validity.nanoTime(), renewal);
     }
 
     public String name() {
@@ -163,6 +167,11 @@ public final class Ticket {
 
     public Origin origin() {
         return origin;
+    }
+
+    /** Whether it is renewed once it is held. If not, its grant is owed the whole ttl from when it was asked for. */
+    public Renewal renewal() {
+        return renewal;
     }
 
     /** Keeps whatever the store needs to find its entry again. To be set before anything is sent. */

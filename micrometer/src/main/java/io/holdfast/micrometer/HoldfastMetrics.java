@@ -137,7 +137,7 @@ public final class HoldfastMetrics implements LockObserver {
                     "These meters are those of " + client + " already: make a HoldfastMetrics for each client");
         }
         client = newClient;
-        gauge("holdfast.lock.waiting", "Acquisitions under way", LockStatistics::waiting);
+        gauge("holdfast.lock.waiting", "Acquisitions that wait", LockStatistics::waiting);
         gauge("holdfast.lock.held", "Leases held", LockStatistics::held);
         gauge(
                 "holdfast.lease.remaining",

@@ -5,9 +5,5 @@ public enum Direction {
     /** From client to server: requests. */
     TO_SERVER,
     /** From server to client: replies and pushes. */
-    TO_CLIENT;
-
-    Direction opposite() {
-        return this == TO_SERVER ? TO_CLIENT : TO_SERVER;
-    }
+    TO_CLIENT
 }

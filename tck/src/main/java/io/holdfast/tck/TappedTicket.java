@@ -43,7 +43,9 @@ final class TappedTicket implements Ticket.Listener {
                         asked.ttl(),
                         engines.origin(),
                         new Validity(time, Duration.ZERO),
-                        this)
+                        this,
+                        time.nanoTime(),
+                        engines.renewal())
                 : engines.forNode(this);
         knowTheGrantOf(engines);
     }

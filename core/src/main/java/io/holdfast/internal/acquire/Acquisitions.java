@@ -93,7 +93,8 @@ public final class Acquisitions {
         waiting.forEach(Acquisition::wake);
     }
 
-    public boolean nobodyWaits() {
-        return waiting.isEmpty();
+    /** How many wait, be it at the gate, in the store's queue, or until they ask again. */
+    public int waiting() {
+        return waiting.size();
     }
 }

@@ -107,7 +107,12 @@ public final class AsyncDriver<T> extends CompletableFuture<T> implements Runnab
             }
         } catch (RuntimeException | Error e) {
             over = true;
-            shared.callbacks.complete(this::completeExceptionally, e);
+            try {
+                // It may wait by now: without an alarm nobody would end its wait.
+                acquisition.abandon(Outcome.FAILED, String.valueOf(e.getMessage()));
+            } finally {
+                shared.callbacks.complete(this::completeExceptionally, e);
+            }
         } finally {
             shared.lifecycle.finish();
         }

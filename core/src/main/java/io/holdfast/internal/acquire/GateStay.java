@@ -16,7 +16,7 @@ final class GateStay extends Gate.Entry<KeptTicket> implements InsideGate {
     private boolean waiting; // at the gate, or let in by now
     private volatile boolean inside;
 
-    // Of the table of held locks.
+    // Used by HeldLocks only.
     boolean listed;
 
     @Nullable
@@ -81,7 +81,7 @@ final class GateStay extends Gate.Entry<KeptTicket> implements InsideGate {
     boolean accepts(KeptTicket warm) {
         return terms.options().fairness() == Fairness.BALANCED
                 && terms.options().minHold().isZero()
-                && warm.renewal() == terms.options().renewal()
+                && warm.ticket().renewal() == terms.options().renewal()
                 && warm.ticket().demand().equals(demand)
                 && warm.ticket().ttl().equals(terms.options().ttl());
     }

@@ -22,6 +22,9 @@ import org.jspecify.annotations.Nullable;
  */
 public record LockTerms(String name, Demand demand, LockOptions options, LockSite site, Waiting.@Nullable Poll poll) {
 
+    /** Nanoseconds that a release asks for are a long, and the store adds them to its clock. */
+    private static final Duration LONGEST_MIN_HOLD = Duration.ofDays(36_500);
+
     /** Reads the options in the light of the store, or says why it cannot keep them. */
     public static LockTerms of(String name, Demand demand, LockOptions options, StoreTraits traits, LockSites sites) {
         LockNames.require(name);
@@ -70,6 +73,12 @@ public record LockTerms(String name, Demand demand, LockOptions options, LockSit
             throw new UnsupportedLockException(
                     name,
                     "the " + traits.store() + " store cannot keep a released lock taken, so minHold is not possible");
+        }
+        if (minHold.compareTo(LONGEST_MIN_HOLD) > 0) {
+            throw new UnsupportedLockException(
+                    name,
+                    "no store keeps a released lock taken for " + DurationText.of(minHold) + ", the longest minHold is "
+                            + DurationText.of(LONGEST_MIN_HOLD));
         }
         if (options.maxHold().isPresent() && options.maxHold().get().compareTo(minHold) < 0) {
             throw new UnsupportedLockException(

@@ -8,6 +8,7 @@ import io.holdfast.spi.TimeSource;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
+import java.util.concurrent.ThreadLocalRandom;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -21,10 +22,14 @@ final class Retries {
     /** While the store is away it is asked this often at least, however long the ttl. */
     private static final long LONGEST_OUTAGE_PAUSE_NANOS = Duration.ofSeconds(1).toNanos();
 
+    /** A store may want to be asked often for a moment, as by the first in its queue; oftener than this is spinning. */
+    private static final long SHORTEST_PAUSE_NANOS = 200_000;
+
     private final LockTerms terms;
     private final Waiting.Poll pace;
     private final TimeSource time;
-    private @Nullable Polling polling;
+    private double pauseNanos;
+    private int refusals;
     private int lostTickets;
     private long endNanos;
     private HintingStore.@Nullable Hints hints;
@@ -35,6 +40,7 @@ final class Retries {
         this.terms = terms;
         this.pace = terms.poll() != null ? terms.poll() : storesPace;
         this.time = time;
+        this.pauseNanos = Deadline.nanosOf(pace.delay());
     }
 
     /** Before the first request: what becomes free between a refusal and listening nobody would hear of. */
@@ -67,21 +73,21 @@ final class Retries {
 
     /** Counts a refusal. Whether the options allow another try. */
     boolean countRefusal() {
-        return polling().countRefusal();
+        return ++refusals < pace.tries();
     }
 
     boolean wasRefused() {
-        return polling != null;
+        return refusals > 0 || lostTickets > 1;
     }
 
     void pauseAfter(Refusal refusal) {
-        endNanos = time.nanoTime() + polling().nextPauseNanos(longestPauseNanos(refusal));
+        endNanos = time.nanoTime() + nextPauseNanos(longestPauseNanos(refusal));
     }
 
     /** The place in the queue is gone. The first time it asks again at once; a store that loses every ticket gets a rest. */
     void pauseAfterLoss() {
         boolean first = ++lostTickets == 1;
-        endNanos = time.nanoTime() + (first ? 0 : polling().nextPauseNanos(Long.MAX_VALUE));
+        endNanos = time.nanoTime() + (first ? 0 : nextPauseNanos(Long.MAX_VALUE));
     }
 
     void pauseForOutage() {
@@ -98,13 +104,12 @@ final class Retries {
         return hinted || endNanos - time.nanoTime() <= 0;
     }
 
-    private Polling polling() {
-        Polling known = polling;
-        if (known == null) {
-            known = new Polling(pace);
-            polling = known;
-        }
-        return known;
+    /** They grow, and vary at random. @param longest not beyond that, whatever the pace */
+    private long nextPauseNanos(long longest) {
+        double share = pace.jitter() * (2 * ThreadLocalRandom.current().nextDouble() - 1);
+        long pause = (long) (pauseNanos * (1 + share));
+        pauseNanos = Math.min(pauseNanos * pace.backoff(), Deadline.nanosOf(pace.maxDelay()));
+        return Math.max(SHORTEST_PAUSE_NANOS, Math.min(pause, longest));
     }
 
     private long longestPauseNanos(Refusal refusal) {

@@ -55,7 +55,7 @@ public final class SyncDriver {
         return acquisition;
     }
 
-    /** Among the callbacks another thread makes up for this one meanwhile. Pools of the user's wait as they always do. */
+    /** On a thread for callbacks the pool may start another one meanwhile, so that callbacks that wait do not use it up. */
     private static void park(Acquisitions acquisitions, Acquisition acquisition) {
         if (!ClientExecutors.isOnCallbackThread()) {
             acquisitions.time.parkUntil(acquisition, acquisition.wakeAtNanos());

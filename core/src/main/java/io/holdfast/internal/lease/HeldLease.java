@@ -6,6 +6,7 @@ import io.holdfast.ReleaseResult;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 
 /** The lease in the user's hands. Nothing in the engine refers to it strongly, so that a forgotten one is noticed. */
@@ -68,6 +69,11 @@ public final class HeldLease implements Lease {
     @Override
     public void onLost(Consumer<Loss> callback) {
         life.onLost(Objects.requireNonNull(callback, "callback"));
+    }
+
+    @Override
+    public void onLost(Consumer<Loss> callback, Executor executor) {
+        life.onLost(Objects.requireNonNull(callback, "callback"), Objects.requireNonNull(executor, "executor"));
     }
 
     @Override

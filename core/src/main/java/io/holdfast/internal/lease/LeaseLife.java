@@ -23,6 +23,7 @@ import java.lang.System.Logger.Level;
 import java.lang.ref.WeakReference;
 import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
@@ -184,7 +185,11 @@ public final class LeaseLife implements TicketUser {
     }
 
     void onLost(Consumer<Loss> callback) {
-        notice.add(callback, leases.callbacks()::tellLoss);
+        notice.add(loss -> leases.callbacks().tellLoss(callback, loss));
+    }
+
+    void onLost(Consumer<Loss> callback, Executor executor) {
+        notice.add(loss -> leases.callbacks().tellLoss(callback, loss, executor));
     }
 
     ReleaseResult release() {
@@ -447,7 +452,7 @@ public final class LeaseLife implements TicketUser {
 
     private void announce(LossReason reason, String detail, boolean endedByThis) {
         Loss loss = new Loss(name(), token, reason, detail);
-        notice.announce(loss, leases.callbacks()::tellLoss);
+        notice.announce(loss);
         // Not on this thread, which may be the one that watches deadlines: a log may block.
         leases.callbacks().complete(this::log, loss);
         story.lost(loss, grantedNanos, endedByThis);

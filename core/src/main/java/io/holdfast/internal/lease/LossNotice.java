@@ -10,7 +10,8 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * The news that a lease is lost, and those who asked to hear it: each hears it once, whether it asked before or after.
- * Thread-safe. Most leases are never asked about, so one that is not costs nothing.
+ * They hear it on the thread that announces it, or asks, so they pass it on at once. Thread-safe. Most leases are never asked
+ * about, so one that is not costs nothing.
  */
 final class LossNotice {
 
@@ -18,25 +19,19 @@ final class LossNotice {
 
     private final AtomicReference<State> state = Plainly.holding(NOTHING);
 
-    /** {@code post} runs callbacks off this thread. */
-    void add(Consumer<Loss> listener, Post post) {
+    void add(Consumer<Loss> listener) {
         Loss known = state.updateAndGet(now -> now.with(listener)).loss;
         if (known != null) {
-            post.send(listener, known);
+            listener.accept(known);
         }
     }
 
-    void announce(Loss news, Post post) {
-        state.getAndSet(new State(news, List.of())).listeners.forEach(listener -> post.send(listener, news));
+    void announce(Loss news) {
+        state.getAndSet(new State(news, List.of())).listeners.forEach(listener -> listener.accept(news));
     }
 
     Optional<Loss> loss() {
         return Optional.ofNullable(state.get().loss);
-    }
-
-    @FunctionalInterface
-    interface Post {
-        void send(Consumer<Loss> listener, Loss news);
     }
 
     /** Those who are to hear the news; none once it is out. */

@@ -8,7 +8,9 @@ import io.holdfast.internal.lease.HeldLease;
 import java.time.Duration;
 import java.util.Comparator;
 import java.util.List;
+import java.util.Objects;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
 
@@ -91,12 +93,24 @@ final class HeldMultiLease implements MultiLease {
 
     @Override
     public void onLost(Consumer<Loss> callback) {
+        Consumer<Loss> first = firstOnly(callback);
+        leases.forEach(lease -> lease.onLost(first));
+    }
+
+    @Override
+    public void onLost(Consumer<Loss> callback, Executor executor) {
+        Consumer<Loss> first = firstOnly(callback);
+        leases.forEach(lease -> lease.onLost(first, executor));
+    }
+
+    private static Consumer<Loss> firstOnly(Consumer<Loss> callback) {
+        Objects.requireNonNull(callback, "callback");
         AtomicBoolean told = new AtomicBoolean();
-        leases.forEach(lease -> lease.onLost(loss -> {
+        return loss -> {
             if (told.compareAndSet(false, true)) {
                 callback.accept(loss);
             }
-        }));
+        };
     }
 
     @Override

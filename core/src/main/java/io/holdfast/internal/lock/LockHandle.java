@@ -2,124 +2,28 @@ package io.holdfast.internal.lock;
 
 import io.holdfast.Demand;
 import io.holdfast.DistributedLock;
-import io.holdfast.Lease;
-import io.holdfast.LockOptions;
-import io.holdfast.LockView;
 import io.holdfast.ReentrantDistributedLock;
 import io.holdfast.internal.acquire.Acquisitions;
-import io.holdfast.internal.acquire.AsyncDriver;
 import io.holdfast.internal.acquire.LockTerms;
-import io.holdfast.internal.acquire.Patience;
-import io.holdfast.internal.acquire.SyncDriver;
-import io.holdfast.internal.lease.HeldLease;
 import io.holdfast.internal.ticket.Views;
-import io.holdfast.spi.Deadline;
-import java.time.Duration;
-import java.util.Objects;
-import java.util.Optional;
-import java.util.concurrent.CompletableFuture;
-import org.jspecify.annotations.Nullable;
 
 /** A lock of this client under given terms. Thread-safe. */
-public final class LockHandle implements DistributedLock {
+public final class LockHandle extends LeaseHandle implements DistributedLock {
 
-    private final Acquisitions acquisitions;
-    private final Views views;
     private final ReentrantOwners owners;
-    private final LockTerms terms;
 
     public LockHandle(Acquisitions acquisitions, Views views, ReentrantOwners owners, LockTerms terms) {
-        this.acquisitions = acquisitions;
-        this.views = views;
+        super(acquisitions, views, terms);
         this.owners = owners;
-        this.terms = terms;
     }
 
     LockHandle withDemand(Demand other) {
         return new LockHandle(acquisitions, views, owners, terms.withDemand(other));
     }
 
-    LockTerms terms() {
-        return terms;
-    }
-
-    @Override
-    public String name() {
-        return terms.name();
-    }
-
-    @Override
-    public LockOptions options() {
-        return terms.options();
-    }
-
-    @Override
-    public Lease acquire() throws InterruptedException {
-        return obtained(SyncDriver.acquire(acquisitions, terms, Patience.ENDLESS, acquisitions.never()));
-    }
-
-    @Override
-    public Optional<Lease> tryAcquire() {
-        return takeNow().map(HeldLease::delivered);
-    }
-
-    @Override
-    public Optional<Lease> tryAcquire(Duration maxWait) throws InterruptedException {
-        return take(Patience.of(maxWait), acquisitions.after(maxWait)).map(HeldLease::delivered);
-    }
-
-    @Override
-    public CompletableFuture<Lease> acquireAsync() {
-        return AsyncDriver.acquire(acquisitions, terms, Patience.ENDLESS, acquisitions.never(), LockHandle::obtained);
-    }
-
-    @Override
-    public CompletableFuture<Optional<Lease>> tryAcquireAsync() {
-        return AsyncDriver.acquire(
-                acquisitions,
-                terms,
-                Patience.ONCE,
-                acquisitions.never(),
-                lease -> Optional.ofNullable(lease).map(HeldLease::delivered));
-    }
-
-    @Override
-    public CompletableFuture<Optional<Lease>> tryAcquireAsync(Duration maxWait) {
-        return AsyncDriver.acquire(
-                acquisitions,
-                terms,
-                Patience.of(maxWait),
-                acquisitions.after(maxWait),
-                lease -> Optional.ofNullable(lease).map(HeldLease::delivered));
-    }
-
-    /** For those who take several before the user gets any: not delivered yet, as what the next two return. */
-    Optional<HeldLease> takeNow() {
-        return Optional.ofNullable(
-                SyncDriver.acquireUninterruptibly(acquisitions, terms, Patience.ONCE, acquisitions.never()));
-    }
-
-    Optional<HeldLease> take(Patience patience, Deadline deadline) throws InterruptedException {
-        return Optional.ofNullable(SyncDriver.acquire(acquisitions, terms, patience, deadline));
-    }
-
-    CompletableFuture<Optional<HeldLease>> takeAsync(Patience patience, Deadline deadline) {
-        return AsyncDriver.acquire(acquisitions, terms, patience, deadline, Optional::ofNullable);
-    }
-
-    @Override
-    public LockView inspect() {
-        return views.view(terms.name());
-    }
-
     @Override
     public ReentrantDistributedLock asReentrantLock() {
         return new ReentrantHandle(acquisitions, owners, terms);
-    }
-
-    private static Lease obtained(@Nullable HeldLease lease) {
-        return Objects.requireNonNull(lease, "an endless wait ends with a lease")
-                .delivered();
     }
 
     @Override

@@ -4,32 +4,19 @@ import io.holdfast.Acquirable;
 import io.holdfast.Demand;
 import io.holdfast.DistributedSemaphore;
 import io.holdfast.Lease;
-import io.holdfast.LockOptions;
-import io.holdfast.LockView;
-import java.time.Duration;
-import java.util.Optional;
-import java.util.concurrent.CompletableFuture;
+import io.holdfast.internal.acquire.Acquisitions;
+import io.holdfast.internal.acquire.LockTerms;
+import io.holdfast.internal.ticket.Views;
 
-/** A semaphore of this client: a lock handle per number of permits. Thread-safe. */
-public final class SemaphoreHandle implements DistributedSemaphore {
+/** A semaphore of this client: as itself it takes one permit. Thread-safe. */
+public final class SemaphoreHandle extends LeaseHandle implements DistributedSemaphore {
 
-    private final LockHandle one;
     private final int total;
 
-    /** @param one takes one permit */
-    public SemaphoreHandle(LockHandle one, int total) {
-        this.one = one;
+    /** @param terms of one permit */
+    public SemaphoreHandle(Acquisitions acquisitions, Views views, LockTerms terms, int total) {
+        super(acquisitions, views, terms);
         this.total = total;
-    }
-
-    @Override
-    public String name() {
-        return one.name();
-    }
-
-    @Override
-    public LockOptions options() {
-        return one.options();
     }
 
     @Override
@@ -39,42 +26,7 @@ public final class SemaphoreHandle implements DistributedSemaphore {
 
     @Override
     public Acquirable<Lease> permits(int count) {
-        return one.withDemand(Demand.permits(count, total));
-    }
-
-    @Override
-    public Lease acquire() throws InterruptedException {
-        return one.acquire();
-    }
-
-    @Override
-    public Optional<Lease> tryAcquire() {
-        return one.tryAcquire();
-    }
-
-    @Override
-    public Optional<Lease> tryAcquire(Duration maxWait) throws InterruptedException {
-        return one.tryAcquire(maxWait);
-    }
-
-    @Override
-    public CompletableFuture<Lease> acquireAsync() {
-        return one.acquireAsync();
-    }
-
-    @Override
-    public CompletableFuture<Optional<Lease>> tryAcquireAsync() {
-        return one.tryAcquireAsync();
-    }
-
-    @Override
-    public CompletableFuture<Optional<Lease>> tryAcquireAsync(Duration maxWait) {
-        return one.tryAcquireAsync(maxWait);
-    }
-
-    @Override
-    public LockView inspect() {
-        return one.inspect();
+        return new LeaseHandle(acquisitions, views, terms.withDemand(Demand.permits(count, total)));
     }
 
     @Override

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
+import org.jspecify.annotations.Nullable;
 
 /** Passes events to the listeners, one at a time and in order, off the threads they happen on. Thread-safe. */
 final class Events {
@@ -26,7 +27,7 @@ final class Events {
 
     private final List<LockListener> listeners;
     private final Callbacks callbacks;
-    private final ConcurrentLinkedQueue<LockEvent> queue = new ConcurrentLinkedQueue<>();
+    private final ConcurrentLinkedQueue<Supplier<@Nullable LockEvent>> queue = new ConcurrentLinkedQueue<>();
     private final AtomicInteger pending = new AtomicInteger();
     private volatile boolean overflowSaid;
 
@@ -39,8 +40,12 @@ final class Events {
         return !listeners.isEmpty();
     }
 
-    /** Costs next to nothing without listeners: the event is not even made. */
-    void publish(Supplier<LockEvent> event) {
+    /**
+     * Costs next to nothing without listeners: the event is not even made.
+     *
+     * @param event made when it is delivered, by one at a time and in order; null if there is nothing to be told by then
+     */
+    void publish(Supplier<@Nullable LockEvent> event) {
         if (listeners.isEmpty()) {
             return;
         }
@@ -51,7 +56,7 @@ final class Events {
             }
             return;
         }
-        queue.add(event.get());
+        queue.add(event);
         if (pending.getAndIncrement() == 0) {
             callbacks.tell(Events::drain, this);
         }
@@ -62,7 +67,7 @@ final class Events {
         long begunNanos = System.nanoTime();
         int told = 0;
         do {
-            tell(queue.remove());
+            tell(queue.remove().get());
             if (pending.decrementAndGet() == 0) {
                 return;
             }
@@ -70,7 +75,10 @@ final class Events {
         callbacks.tell(Events::drain, this);
     }
 
-    private void tell(LockEvent event) {
+    private void tell(@Nullable LockEvent event) {
+        if (event == null) {
+            return;
+        }
         for (LockListener listener : listeners) {
             try {
                 listener.on(event);

@@ -14,7 +14,6 @@ import java.util.stream.Stream;
 /** The counters of one client. Thread-safe. */
 final class Statistics {
 
-    final LongAdder started = new LongAdder();
     final LongAdder granted = new LongAdder();
     final LongAdder handedOver = new LongAdder();
     final LongAdder released = new LongAdder();
@@ -28,8 +27,8 @@ final class Statistics {
             .toArray(RequestCounters[]::new);
 
     /*
-     * Who waits and what is held are differences: every counter less is one less to touch per acquisition. Ends are read before
-     * beginnings, so that a difference is never negative.
+     * What is held is a difference: every counter less is one less to touch per acquisition. Ends are read before beginnings, so
+     * that the difference is never negative.
      */
 
     void request(StoreOperation operation, long tookNanos, boolean wasAnswered) {
@@ -38,7 +37,7 @@ final class Statistics {
         counters.nanos.add(tookNanos);
     }
 
-    LockStatistics snapshot(double leastShareLeft) {
+    LockStatistics snapshot(int waiting, double leastShareLeft) {
         Map<StoreOperation, LockStatistics.Requests> byOperation = new EnumMap<>(StoreOperation.class);
         for (StoreOperation operation : StoreOperation.values()) {
             byOperation.put(operation, requests[operation.ordinal()].snapshot());
@@ -46,19 +45,14 @@ final class Statistics {
         Map<LossReason, Long> losses = sums(lost);
         long releases = released.sum();
         long ended = releases + endedByLoss.sum();
-        Map<Outcome, Long> inVain = sums(unsuccessful);
         long grants = granted.sum();
         long handovers = handedOver.sum();
-        long got = grants + handovers;
-        long waiting = started.sum()
-                - got
-                - inVain.values().stream().mapToLong(Long::longValue).sum();
         return new LockStatistics(
                 waiting,
-                got - ended,
+                grants + handovers - ended,
                 grants,
                 handovers,
-                inVain,
+                sums(unsuccessful),
                 releases,
                 losses,
                 renewed.sum(),

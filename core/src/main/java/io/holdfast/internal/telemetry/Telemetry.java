@@ -47,8 +47,8 @@ public final class Telemetry {
         this.time = time;
     }
 
-    public LockStatistics statistics(double leastShareLeft) {
-        return statistics.snapshot(leastShareLeft);
+    public LockStatistics statistics(int waiting, double leastShareLeft) {
+        return statistics.snapshot(waiting, leastShareLeft);
     }
 
     public void connected(Holdfast client) {
@@ -124,9 +124,7 @@ public final class Telemetry {
 
         private Story() {}
 
-        public void started() {
-            statistics.started.increment();
-        }
+        public void started() {}
 
         public void acquired(Way way, long token, long startedNanos) {
             (way == Way.GRANTED ? statistics.granted : statistics.handedOver).increment();
@@ -175,6 +173,7 @@ public final class Telemetry {
         private final Demand demand;
         private LockObserver.@Nullable Acquisition acquisition; // only if there are observers
         private @Nullable Object flight;
+        private boolean ended; // whether listeners have heard of its end; used where events are delivered only
 
         private HeardStory(String lock, Demand demand) {
             this.lock = lock;
@@ -183,7 +182,6 @@ public final class Telemetry {
 
         @Override
         public void started() {
-            super.started();
             flight = FlightRecording.beginAcquire(lock, demand);
             if (!observers.isEmpty()) {
                 LockObserver.Acquisition begun = new LockObserver.Acquisition(lastId.incrementAndGet(), lock, demand);
@@ -220,7 +218,7 @@ public final class Telemetry {
             Duration held = since(grantedNanos);
             FlightRecording.endHold(flight, result.name());
             tellOf(begun -> tell(observer -> observer.released(begun, token, result, held)));
-            events.publish(() -> new LockEvent.Released(lock, token, result, held));
+            events.publish(() -> last(new LockEvent.Released(lock, token, result, held)));
         }
 
         @Override
@@ -244,21 +242,27 @@ public final class Telemetry {
                 FlightRecording.endHold(flight, "LOST");
             }
             tellOf(begun -> callbacks.tellLoss(told -> tell(observer -> observer.lost(begun, told, held)), loss));
-            events.publish(() -> new LockEvent.Lost(lock, loss.token(), loss));
+            events.publish(() -> last(new LockEvent.Lost(lock, loss.token(), loss)));
         }
 
         @Override
         public void renewed(String name, long token, Duration validFor) {
             super.renewed(name, token, validFor);
             tellOf(begun -> tell(observer -> observer.renewed(begun)));
-            events.publish(() -> new LockEvent.Renewed(lock, token, validFor));
+            events.publish(() -> ended ? null : new LockEvent.Renewed(lock, token, validFor));
         }
 
         @Override
         public void renewalFailed(String name, long token, Duration stillValidFor, LockException cause) {
             super.renewalFailed(name, token, stillValidFor, cause);
             tellOf(begun -> tell(observer -> observer.renewalFailed(begun, stillValidFor, cause)));
-            events.publish(() -> new LockEvent.RenewalFailing(lock, token, stillValidFor, cause));
+            events.publish(() -> ended ? null : new LockEvent.RenewalFailing(lock, token, stillValidFor, cause));
+        }
+
+        /** Answers to renewals may come beside the end; what is delivered after it would say that the lease goes on. */
+        private LockEvent last(LockEvent event) {
+            ended = true;
+            return event;
         }
 
         private void tellOf(Consumer<LockObserver.Acquisition> what) {

@@ -1,7 +1,5 @@
 package io.holdfast.internal.ticket;
 
-import io.holdfast.LockException;
-import io.holdfast.StoreUnavailableException;
 import io.holdfast.internal.work.ServerThreads;
 import io.holdfast.spi.OwnerId;
 import io.holdfast.spi.StoreContext.Timer;
@@ -16,6 +14,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BiConsumer;
 
 /*
  * Keeps this client's tickets alive at the store, and notices when it cannot.
@@ -42,6 +41,7 @@ public final class Keeper {
     private final ServerThreads threads;
     private final Runnable afterWalk;
     private final EarliestAlarm alarm;
+    private final BiConsumer<String, List<KeptTicket>> submission = this::submit; // made while there is memory for it
     /** Servers at which the last batch of renewals failed. */
     private final Set<String> serversAway = ConcurrentHashMap.newKeySet();
 
@@ -94,14 +94,18 @@ public final class Keeper {
     private void walk() {
         long now = time.nanoTime();
         Map<String, List<KeptTicket>> due = new HashMap<>();
-        for (KeptTicket ticket : kept.values()) {
-            try {
-                look(ticket, now, due);
-            } catch (RuntimeException | Error e) {
-                lookAgainAfter(e, ticket);
+        try {
+            for (KeptTicket ticket : kept.values()) {
+                try {
+                    look(ticket, now, due);
+                } catch (RuntimeException | Error e) {
+                    lookAgainAfter(e, ticket);
+                }
             }
+        } finally {
+            // What is reserved is renewed, whatever happens: it could not be reserved again.
+            due.forEach(submission);
         }
-        due.forEach(this::submit);
         afterWalk.run();
     }
 
@@ -119,22 +123,33 @@ public final class Keeper {
             // Into the batch first: nothing that fails may come between reserving a ticket and renewing it.
             batch.add(ticket);
             if (ticket.beginRenewal()) {
-                alarm.at(ticket.endNanos());
+                alarm.at(endOrSoon(ticket, now));
                 return;
             }
             batch.remove(batch.size() - 1);
         }
         // One with a request under way may be overdue: looking again sooner than its slack would spin.
-        alarm.at(earlier(later(ticket.dueNanos(), now + ticket.slackNanos()), ticket.endNanos()));
+        alarm.at(earlier(later(ticket.dueNanos(), now + ticket.slackNanos()), endOrSoon(ticket, now)));
     }
 
-    /** One ticket's trouble, be it a bug of a store or too little memory for a thread, is not that of the others. */
+    /**
+     * Its end; or a moment from now if that has passed and it has not ended, as when its user's time is over during a downgrade: an
+     * alarm for a time that has passed would make the timer spin.
+     */
+    private static long endOrSoon(KeptTicket ticket, long now) {
+        long end = ticket.endNanos();
+        return end - now > 0 ? end : now + ticket.slackNanos();
+    }
+
+    /** Never throws: one ticket's trouble, be it a bug of a store or too little memory for a thread, is not that of the others. */
     private void lookAgainAfter(Throwable trouble, KeptTicket ticket) {
-        LOG.log(Level.ERROR, "A ticket could not be looked after, trying again", trouble);
-        long now = time.nanoTime();
-        long soon = now + ticket.slackNanos();
-        // Not at an end that has passed: trouble that stays would make the timer spin.
-        alarm.at(ticket.endNanos() - now > 0 ? earlier(soon, ticket.endNanos()) : soon);
+        try {
+            long now = time.nanoTime();
+            alarm.at(earlier(now + ticket.slackNanos(), endOrSoon(ticket, now)));
+            LOG.log(Level.ERROR, "A ticket could not be looked after, trying again", trouble);
+        } catch (RuntimeException | Error noMemoryForThatEither) {
+            // The next walk, for whatever ticket, looks at all of them.
+        }
     }
 
     private void submit(String server, List<KeptTicket> batch) {
@@ -146,22 +161,24 @@ public final class Keeper {
     }
 
     private void renew(String server, List<KeptTicket> batch) {
+        Throwable unheard;
         try {
             List<Ticket> tickets = new ArrayList<>(batch.size());
             batch.forEach(ticket -> tickets.add(ticket.ticket()));
             requests.renew(tickets);
-            settle(server, batch, new IllegalStateException("the store said nothing"));
+            unheard = new IllegalStateException("the store said nothing");
         } catch (RuntimeException | Error e) {
             // Also what a store should not throw: whatever happens, the tickets are renewed again.
-            settle(server, batch, e);
+            unheard = e;
         }
+        settle(server, batch, unheard);
     }
 
     /** @param unheard what kept those from being renewed who have heard nothing */
     private void settle(String server, List<KeptTicket> batch, Throwable unheard) {
         for (KeptTicket ticket : batch) {
             try {
-                ticket.finishRenewal(asLockException(ticket, unheard));
+                ticket.finishRenewal(unheard);
                 plan(ticket);
             } catch (RuntimeException | Error e) {
                 lookAgainAfter(e, ticket);
@@ -192,20 +209,14 @@ public final class Keeper {
     private void logOutage(String server, KeptTicket first, int concerned) {
         LOG.log(
                 Level.WARNING,
-                "Renewals at {0} fail. The lease on lock ''{1}'' with token {2} is still valid for {3} ms, {4} leases in"
-                        + " all are concerned. They are tried again until then; check the store: {5}",
+                "Renewals at {0} fail. The lease on lock ''{1}'' with token {2} is still valid for {3} ms{4}. They"
+                        + " are tried again until then; check the store: {5}",
                 requests.traits().store() + (server.isEmpty() ? "" : " (" + server + ")"),
                 first.ticket().name(),
                 Long.toString(first.usersToken()),
                 Long.toString(first.left().toMillis()),
-                Integer.toString(concerned),
+                concerned == 1 ? "" : ", one of " + concerned + " leases that are concerned",
                 first.failureText());
-    }
-
-    private static LockException asLockException(KeptTicket ticket, Throwable failure) {
-        return failure instanceof LockException known
-                ? known
-                : new StoreUnavailableException(ticket.ticket().name(), "the renewal failed", failure);
     }
 
     private static long earlier(long a, long b) {

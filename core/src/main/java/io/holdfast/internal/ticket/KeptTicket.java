@@ -3,6 +3,7 @@ package io.holdfast.internal.ticket;
 import io.holdfast.LockException;
 import io.holdfast.LockView.Origin;
 import io.holdfast.Renewal;
+import io.holdfast.StoreUnavailableException;
 import io.holdfast.UnknownOutcomeException;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.Ticket;
@@ -26,7 +27,6 @@ import org.jspecify.annotations.Nullable;
 public final class KeptTicket implements Ticket.Listener {
 
     private final Ticket ticket;
-    private final Renewal renewal;
     private final TimeSource time;
     private final Keeper keeper;
     private final Cleanup cleanup;
@@ -43,8 +43,7 @@ public final class KeptTicket implements Ticket.Listener {
     private volatile String usersThread;
     private volatile Optional<String> usersNote;
 
-    KeptTicket(Tickets tickets, Function<Ticket.Listener, Ticket> made, Renewal renewal, TicketUser user) {
-        this.renewal = renewal;
+    KeptTicket(Tickets tickets, Function<Ticket.Listener, Ticket> made, TicketUser user) {
         this.time = tickets.time();
         this.keeper = tickets.keeper();
         this.cleanup = tickets.cleanup();
@@ -59,10 +58,6 @@ public final class KeptTicket implements Ticket.Listener {
         return ticket;
     }
 
-    public Renewal renewal() {
-        return renewal;
-    }
-
     // Who uses it.
 
     /** Then look at the ticket's state. */
@@ -70,7 +65,7 @@ public final class KeptTicket implements Ticket.Listener {
         user = newUser;
     }
 
-    /** The store has answered, or its grant has arrived: if it is held, it is from now on. */
+    /** Notes when the store granted it: the limits of handing it on, and the hold times of its first lease, count from then. */
     public void startUse(long nowNanos) {
         grantedNanos = nowNanos;
     }
@@ -104,7 +99,7 @@ public final class KeptTicket implements Ticket.Listener {
 
     /** Whether another thread of this client may go on with it before the store passes it on. */
     public boolean mayBeHandedOn(HandoffLimits limits, long nowNanos) {
-        return renewal == Renewal.AUTO
+        return ticket.renewal() == Renewal.AUTO
                 && !extended
                 && localNumber < limits.most()
                 && nowNanos - grantedNanos < Deadline.nanosOf(limits.longest())
@@ -280,11 +275,14 @@ public final class KeptTicket implements Ticket.Listener {
         return begun;
     }
 
-    /** @param unheard what to say if the store said nothing */
-    void finishRenewal(LockException unheard) {
+    /** @param unheard why, if the store said nothing */
+    void finishRenewal(Throwable unheard) {
         try {
             if (!answered) {
-                ticket.failing(unheard);
+                ticket.failing(
+                        unheard instanceof LockException known
+                                ? known
+                                : new StoreUnavailableException(ticket.name(), "the renewal failed", unheard));
             }
         } finally {
             keeping.release();
@@ -293,7 +291,7 @@ public final class KeptTicket implements Ticket.Listener {
 
     /** A third of the ttl after the base, less up to a tenth of that, so that leases of one moment spread out. */
     private long nextDueNanos() {
-        if (renewal == Renewal.NONE && ticket.state() == Ticket.State.HELD) {
+        if (ticket.renewal() == Renewal.NONE && ticket.state() == Ticket.State.HELD) {
             return time.nanoTime() + Deadline.FAR_NANOS;
         }
         long period = ticket.ttl().toNanos() / 3;

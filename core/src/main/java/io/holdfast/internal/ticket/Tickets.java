@@ -58,9 +58,16 @@ public final class Tickets {
             String name, Demand demand, LockOptions options, Origin origin, TicketUser user, long nowNanos) {
         return new KeptTicket(
                 this,
-                listener ->
-                        new Ticket(name, owners.next(), demand, options.ttl(), origin, validity, listener, nowNanos),
-                options.renewal(),
+                listener -> new Ticket(
+                        name,
+                        owners.next(),
+                        demand,
+                        options.ttl(),
+                        origin,
+                        validity,
+                        listener,
+                        nowNanos,
+                        options.renewal()),
                 user);
     }
 

@@ -60,6 +60,12 @@ public final class Callbacks {
         handOver(losses, onUsersExecutor(call(listener, loss)));
     }
 
+    /** The same for one that wants to hear it on an executor of its own, whatever the user's does; on that if it refuses. */
+    public void tellLoss(Consumer<Loss> listener, Loss loss, Executor executor) {
+        RunOnce call = new RunOnce(call(listener, loss));
+        handOver(losses, on(executor, call, onUsersExecutor(call)));
+    }
+
     /** For callbacks that must not run beside or before each other. */
     public InOrder inOrder() {
         return new InOrder();
@@ -104,12 +110,16 @@ public final class Callbacks {
             return call;
         }
         RunOnce once = new RunOnce(call);
+        return on(users.get(), once, once);
+    }
+
+    private static Runnable on(Executor executor, RunOnce call, Runnable ifRefused) {
         return () -> {
             try {
-                users.get().execute(once);
+                executor.execute(call);
             } catch (RuntimeException | Error e) {
                 LOG.log(Level.DEBUG, "The executor took no task", e);
-                once.run();
+                ifRefused.run();
             }
         };
     }

@@ -29,7 +29,13 @@ public final class EarliestAlarm {
         while (known == null || nanos - known.atNanos < 0) {
             Plan earlier = new Plan(nanos);
             if (planned.compareAndSet(known, earlier)) {
-                earlier.alarm = timer.at(nanos, () -> goOff(earlier));
+                try {
+                    earlier.alarm = timer.at(nanos, () -> goOff(earlier));
+                } catch (RuntimeException | Error noMemory) {
+                    // Nobody may rely on an alarm that is not set; the one it was to replace still goes off.
+                    planned.compareAndSet(earlier, null);
+                    throw noMemory;
+                }
                 if (known != null) {
                     known.cancel();
                 }
@@ -44,7 +50,7 @@ public final class EarliestAlarm {
     }
 
     private void goOff(Plan plan) {
-        if (planned.compareAndSet(plan, null)) {
+        if (planned.compareAndSet(plan, null) || planned.get() == null) {
             task.run();
         }
     }

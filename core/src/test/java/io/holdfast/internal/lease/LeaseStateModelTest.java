@@ -37,7 +37,7 @@ public class LeaseStateModelTest {
     public int lose() {
         if (state.lose()) {
             ends.incrementAndGet();
-            notice.announce(LOSS, (listener, loss) -> listener.accept(loss));
+            notice.announce(LOSS);
         }
         return state.isHeld() ? 0 : 1;
     }
@@ -45,7 +45,7 @@ public class LeaseStateModelTest {
     @Operation
     public void ask() {
         asked.incrementAndGet();
-        notice.add(loss -> told.incrementAndGet(), (listener, loss) -> listener.accept(loss));
+        notice.add(loss -> told.incrementAndGet());
     }
 
     @Validate

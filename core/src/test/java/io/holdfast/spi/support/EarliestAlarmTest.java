@@ -1,11 +1,13 @@
 package io.holdfast.spi.support;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.holdfast.spi.StoreContext.Alarm;
 import io.holdfast.spi.StoreContext.Timer;
 import java.util.ArrayList;
 import java.util.List;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
@@ -47,6 +49,33 @@ class EarliestAlarmTest {
         timer.passUntil(100);
 
         assertThat(runs).containsExactly(10L);
+    }
+
+    @Test
+    void runsAtTheLaterTimeIfThereWasNoMemoryForAnEarlierAlarm() {
+        alarm.at(20);
+        timer.failure = new OutOfMemoryError("simulated");
+        assertThatThrownBy(() -> alarm.at(10)).isSameAs(timer.failure);
+        timer.failure = null;
+
+        timer.passUntil(20);
+        assertThat(runs).containsExactly(20L);
+
+        alarm.at(30);
+        timer.passUntil(30);
+        assertThat(runs).containsExactly(20L, 30L);
+    }
+
+    @Test
+    void isSetByTheNextWhoAsksIfThereWasNoMemoryForTheFirst() {
+        timer.failure = new OutOfMemoryError("simulated");
+        assertThatThrownBy(() -> alarm.at(10)).isSameAs(timer.failure);
+        timer.failure = null;
+
+        alarm.at(15);
+        timer.passUntil(15);
+
+        assertThat(runs).containsExactly(15L);
     }
 
     @Test
@@ -107,9 +136,13 @@ class EarliestAlarmTest {
 
         private final List<Task> tasks = new ArrayList<>();
         private long now;
+        private @Nullable Error failure;
 
         @Override
         public Alarm at(long nanos, Runnable task) {
+            if (failure != null) {
+                throw failure;
+            }
             Task added = new Task(nanos, task);
             tasks.add(added);
             return () -> tasks.remove(added);
