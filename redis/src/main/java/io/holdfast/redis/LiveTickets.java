@@ -20,7 +20,7 @@ final class LiveTickets {
 
     /** How many are added between two looks for tickets whose deadline ended them, of which nobody tells the store. */
     private static final int SWEEP_EVERY = 512;
-    /** How many tickets behind one are looked at for others to withdraw with it. */
+    /** How many tickets behind one, and how many locks, are looked at for others to withdraw with it. */
     private static final int NEIGHBOURS = 200;
 
     private final Map<OwnerId, Ticket> live = new ConcurrentHashMap<>();
@@ -76,14 +76,27 @@ final class LiveTickets {
         NavigableMap<Long, Ticket> tickets = waiting.get(ticket.name());
         return tickets == null
                 ? List.of()
-                : tickets.tailMap(ticket.owner().number(), false).values().stream()
-                        .limit(NEIGHBOURS)
-                        .filter(other -> other.state() == Ticket.State.ENDED && other.storeToken() == Tokens.NONE)
-                        .filter(other -> HolderCheck.of(other)
-                                .flatMap(HolderCheck::withdrawal)
-                                .isEmpty())
-                        .limit(most)
-                        .toList();
+                : givenUp(tickets.tailMap(ticket.owner().number(), false), most);
+    }
+
+    /** The same of some other locks, lock by lock. */
+    List<List<Ticket>> givenUpElsewhere(String name, int most) {
+        return waiting.entrySet().stream()
+                .limit(NEIGHBOURS)
+                .filter(other -> !other.getKey().equals(name))
+                .map(other -> givenUp(other.getValue(), most))
+                .filter(some -> !some.isEmpty())
+                .toList();
+    }
+
+    private static List<Ticket> givenUp(NavigableMap<Long, Ticket> tickets, int most) {
+        return tickets.values().stream()
+                .limit(NEIGHBOURS)
+                .filter(other -> other.state() == Ticket.State.ENDED && other.storeToken() == Tokens.NONE)
+                .filter(other ->
+                        HolderCheck.of(other).flatMap(HolderCheck::withdrawal).isEmpty())
+                .limit(most)
+                .toList();
     }
 
     /** Whether no older ticket of this client waits for the same lock. */

@@ -6,7 +6,9 @@ import io.holdfast.UnknownOutcomeException;
 import io.holdfast.redis.channel.Message;
 import io.holdfast.redis.script.LockKeys;
 import io.holdfast.redis.script.Script;
+import io.holdfast.redis.script.ScriptCall;
 import io.holdfast.redis.script.ScriptCalls;
+import io.holdfast.redis.script.ScriptCalls.Outcome;
 import io.holdfast.redis.script.ScriptReply;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.ReleaseAnswer;
@@ -14,6 +16,7 @@ import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.Ticket;
 import io.holdfast.spi.Withdrawal;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.stream.Stream;
@@ -43,7 +46,7 @@ final class Releases {
         LockKeys keys = LockKeys.ofLockKey(config.prefix(), grant.key());
         Deadline deadline = Deadline.after(context.time(), config.timeout());
         try {
-            withdraw(keys, List.of(grant.scriptOwner()), deadline);
+            withdrawn(keys, calls.run(withdrawal(keys, List.of(grant.scriptOwner())), deadline));
         } catch (LockException e) {
             // Nobody renews it, so it expires.
             LOG.log(System.Logger.Level.DEBUG, "an unwanted grant is left to expire", e);
@@ -76,23 +79,48 @@ final class Releases {
         return before.orElseGet(() -> withdrawWithOthers(ticket, deadline));
     }
 
-    /** A crowd that gives up together is withdrawn together: the engine asks for one after the other, on one thread. */
+    /**
+     * A crowd that gives up together is withdrawn together: the engine asks for one after the other, on one thread. Of one lock with one
+     * script, of several with as many in one go.
+     */
     private Withdrawal withdrawWithOthers(Ticket ticket, Deadline deadline) {
-        List<Ticket> others = tickets.givenUpAfter(ticket, ENDED_PER_SCRIPT - 1);
-        List<String> owners = Stream.concat(Stream.of(ticket), others.stream())
-                .map(Script::owner)
+        List<List<Ticket>> byLock = new ArrayList<>();
+        byLock.add(Stream.concat(Stream.of(ticket), tickets.givenUpAfter(ticket, ENDED_PER_SCRIPT - 1).stream())
+                .toList());
+        String server = calls.serverOf(keys(ticket), deadline);
+        tickets.givenUpElsewhere(ticket.name(), ENDED_PER_SCRIPT).stream()
+                .filter(some -> calls.serverOf(keys(some.get(0)), deadline).equals(server))
+                .forEach(byLock::add);
+        List<ScriptCall> scripts = byLock.stream()
+                .map(some -> withdrawal(
+                        keys(some.get(0)), some.stream().map(Script::owner).toList()))
                 .toList();
-        List<Withdrawal> answers = withdraw(keys(ticket), owners, deadline);
-        for (int i = 0; i < others.size(); i++) {
-            Withdrawal answer = answers.get(i + 1);
-            HolderCheck.of(others.get(i)).ifPresent(known -> known.withdrawn(answer));
-        }
+        List<Outcome> first = new ArrayList<>(1);
+        calls.runAll(scripts, deadline, (number, outcome) -> {
+            if (number == 0) {
+                first.add(outcome);
+            } else if (outcome instanceof Outcome.Answered answered) {
+                note(byLock.get(number), withdrawn(keys(byLock.get(number).get(0)), answered.reply()));
+            }
+        });
+        List<Withdrawal> answers = withdrawn(keys(ticket), first.get(0).replyOrThrow());
+        note(byLock.get(0).subList(1, answers.size()), answers.subList(1, answers.size()));
         return answers.get(0);
     }
 
-    private List<Withdrawal> withdraw(LockKeys keys, List<String> owners, Deadline deadline) {
-        List<?> reply = (List<?>) send(Script.WITHDRAW, keys, deadline, owners.toArray(String[]::new))
-                .value();
+    private static void note(List<Ticket> some, List<Withdrawal> answers) {
+        for (int i = 0; i < some.size(); i++) {
+            Withdrawal answer = answers.get(i);
+            HolderCheck.of(some.get(i)).ifPresent(known -> known.withdrawn(answer));
+        }
+    }
+
+    private ScriptCall withdrawal(LockKeys keys, List<String> owners) {
+        return calls.call(Script.WITHDRAW, keys, owners.toArray(String[]::new));
+    }
+
+    private List<Withdrawal> withdrawn(LockKeys keys, ScriptReply answered) {
+        List<?> reply = (List<?>) answered.value();
         advanceIfAgain((Long) reply.get(0) > 0, keys);
         return reply.stream()
                 .skip(1)

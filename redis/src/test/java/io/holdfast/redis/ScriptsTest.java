@@ -448,6 +448,27 @@ class ScriptsTest extends RedisTest {
         }
 
         @Test
+        @DisplayName("P9 of a crowd in the queues of many locks takes one go, and spares the others")
+        void ofACrowdOfManyLocksTakesOneGo() {
+            List<TestTicket> crowd = new ArrayList<>();
+            for (int i = 0; i < 60; i++) {
+                String other = name();
+                client.grant(other);
+                crowd.add(enqueue(client.ticket(other)));
+            }
+            TestTicket patient = crowd.remove(30);
+            crowd.forEach(ticket -> ticket.ticket().end());
+
+            assertThat(client.withdraw(crowd.get(0))).isEqualTo(Withdrawal.REMOVED);
+
+            assertThat(crowd)
+                    .allMatch(ticket -> redis.zcard(keys(ticket.ticket().name()).queue()) == 0);
+            assertThat(redis.zcard(keys(patient.ticket().name()).queue())).isEqualTo(1);
+            assertThat(crowd.subList(1, crowd.size()))
+                    .allMatch(ticket -> client.withdraw(ticket) == Withdrawal.REMOVED);
+        }
+
+        @Test
         void ofTheTicketOthersWaitedBehindLetsThemIn() {
             client.grant(shared());
             TestTicket writer = enqueue(client.ticket(name));

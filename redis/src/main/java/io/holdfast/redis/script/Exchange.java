@@ -4,8 +4,6 @@ import io.holdfast.redis.server.DeadlineSockets;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.StoreContext;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
-import java.util.Arrays;
 import java.util.List;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
@@ -19,8 +17,6 @@ final class Exchange {
 
     /** A write this large may fill the socket's buffers, and a blocked write knows no timeout. */
     private static final int LARGE = 200;
-
-    private static final byte[] HELD = "held".getBytes(StandardCharsets.US_ASCII);
 
     /**
      * What came back.
@@ -92,7 +88,7 @@ final class Exchange {
     private static boolean saysHeld(Object reply) {
         return reply instanceof List<?> several
                 ? several.stream().anyMatch(Exchange::saysHeld)
-                : reply instanceof byte[] text && Arrays.equals(text, HELD);
+                : reply instanceof byte[] text && TicketAnswer.of(text).kind() == TicketAnswer.Kind.HELD;
     }
 
     /** Waits half of what is left, so that its answer is still in time. Returns how many have what was written before. */

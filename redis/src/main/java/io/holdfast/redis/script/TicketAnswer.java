@@ -2,7 +2,6 @@ package io.holdfast.redis.script;
 
 import io.holdfast.redis.server.Replies;
 import java.time.Duration;
-import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
 
@@ -31,10 +30,10 @@ public record TicketAnswer(Kind kind, Optional<String> detail) {
     }
 
     static TicketAnswer of(Object reply) {
-        List<?> parts = reply instanceof List<?> several ? several : List.of(reply);
+        String[] parts = Replies.text(reply).split(" ", 2);
         return new TicketAnswer(
-                Kind.valueOf(Replies.text(parts.get(0)).toUpperCase(Locale.ROOT)),
-                parts.size() > 1 ? Optional.of(Replies.text(parts.get(1))) : Optional.empty());
+                Kind.valueOf(parts[0].toUpperCase(Locale.ROOT)),
+                parts.length > 1 ? Optional.of(parts[1]) : Optional.empty());
     }
 
     public long token() {

@@ -3,7 +3,7 @@
 --
 -- KEYS  lock, holders, queue, heartbeats, tickets, counter
 -- ARGV  owner, mode, ttl in milliseconds, channel, origin, life of the counter
--- Reply {'held', token}, {'refused', microseconds until a holder may be gone}, or {'again'} if there was too much to clear away at once
+-- Reply 'held token', 'refused microseconds until a holder may be gone', or 'again' if there was too much to clear away at once
 --
 -- Never overtakes a ticket in the queue that can be reached. Refused as a whole when the server is out of memory.
 
@@ -13,7 +13,7 @@ if token then
     return held(token)
 end
 if lock.again then
-    return { 'again' }
+    return 'again'
 end
 local left = time_left(lock)
-return left < math.huge and { 'refused', text(left) } or { 'refused' }
+return left < math.huge and 'refused ' .. text(left) or 'refused'

@@ -111,5 +111,5 @@ end
 -- such a one may become holder before we are asked again, and keeps the expiry its heartbeat has now, or a later one.
 local function check_in(holder_left, lapse, is_first, number)
     local left = math.max(math.min(holder_left, lapse - now), 0)
-    return { 'waiting', text(is_first and left or left + OTHERS_MICROS + number % SPREAD_OVER * SPREAD_MICROS) }
+    return 'waiting ' .. text(is_first and left or left + OTHERS_MICROS + number % SPREAD_OVER * SPREAD_MICROS)
 end

@@ -3,7 +3,7 @@
 --
 -- KEYS  lock, holders, queue, heartbeats, tickets, counter
 -- ARGV  owner, mode, ttl in milliseconds, channel, origin, life of the counter
--- Reply {'held', token} or {'waiting', microseconds until it should look again, or nothing if others do}
+-- Reply 'held token' or 'waiting microseconds until it should look again'
 --
 -- A repeated request finds its ticket and keeps its number. Refused as a whole when the server is out of memory.
 

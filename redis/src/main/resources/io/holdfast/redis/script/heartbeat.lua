@@ -3,8 +3,7 @@
 --
 -- KEYS  lock, holders, queue, heartbeats, tickets, counter of each lock
 -- ARGV  channel; of each lock: how many owners, and owner and ttl in milliseconds of each; at last the life of a counter
--- Reply per owner {'held', token}, {'waiting', microseconds until it should look again, or nothing if others do},
---       {'gone'}, {'forced'} or {'failed', why}
+-- Reply per owner 'held token', 'waiting microseconds until it should look again', 'gone', 'forced' or 'failed why'
 --
 -- Never shortens, never revives what has lapsed; a ttl of 0 only asks. A ticket that turns out to be next gets the lock in this reply,
 -- whether or not its client listens: that is how a lost message and a lost subscription are made good. All tickets are back in the queue
@@ -27,7 +26,7 @@ local function answer_of(lock, owner, ttl, number)
         end
         return held(string.match(details, '^%d+') or mint(lock.counter))
     end
-    return { redis.call('HGET', lock.tickets, owner) == 'forced' and 'forced' or 'gone' }
+    return redis.call('HGET', lock.tickets, owner) == 'forced' and 'forced' or 'gone'
 end
 
 local function heartbeat(lock, owners, ttls)
@@ -55,7 +54,7 @@ for n = 1, #KEYS / 6 do
     local fine, answers = pcall(function() return heartbeat(open(6 * n - 5), owners, ttls) end)
     for i = 1, count do
         local why = not fine and (type(answers) == 'table' and answers['err'] or tostring(answers))
-        table.insert(replies, fine and answers[i] or { 'failed', why })
+        table.insert(replies, fine and answers[i] or 'failed ' .. why)
     end
 end
 return replies

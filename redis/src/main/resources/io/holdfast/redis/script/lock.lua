@@ -337,5 +337,5 @@ local function reply(number, lock)
 end
 
 local function held(token)
-    return { 'held', token }
+    return 'held ' .. token
 end

@@ -6,6 +6,6 @@ local holder = type(there) == 'string' and string.match(there, '^holdfast (%S+) 
 if holder and holder ~= ARGV[1] then
     local left = redis.call('PTTL', KEYS[1])
     if left >= 0 then
-        return { 'refused', string.format('%.0f', left * 1000) }
+        return string.format('refused %.0f', left * 1000)
     end
 end

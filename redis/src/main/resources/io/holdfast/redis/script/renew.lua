@@ -3,7 +3,7 @@
 --
 -- KEYS  lock of each; then holders of those held by several, in the same order, or none of them
 -- ARGV  how many locks; of each lock: x, s or p, how many owners, and owner and ttl in milliseconds of each
--- Reply per owner 'held', 'gone' or {'failed', why}
+-- Reply per owner 'held', 'gone' or 'failed why'
 --
 -- Never shortens, never revives what has expired; a ttl of 0 only asks. What holders say of themselves is kept too where its key is
 -- named, but no renewal needs it: in a cluster two keys of a slot may be at two servers for a while. An error with one lock does not
@@ -87,7 +87,7 @@ for n = 1, locks do
     local fine, answers, last = pcall(renew, KEYS[n], mode, owners, ttls)
     for i = 1, count do
         local why = not fine and (type(answers) == 'table' and answers['err'] or tostring(answers))
-        table.insert(replies, fine and answers[i] or { 'failed', why })
+        table.insert(replies, fine and answers[i] or 'failed ' .. why)
     end
     holders = mode == 'x' and holders or holders + 1
     if mode ~= 'x' and KEYS[holders] and fine and last > now then

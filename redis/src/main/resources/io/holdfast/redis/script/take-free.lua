@@ -4,7 +4,7 @@
 local there
 if ARGV[2] == 'x' and redis.call('EXISTS', KEYS[3]) == 0 then
     local time = redis.call('TIME')
-    local clock = time[1] .. string.sub('00000' .. time[2], -6)
+    local clock = time[1] .. (#time[2] == 6 and time[2] or string.sub('00000' .. time[2], -6))
     local channel = ARGV[4]
     if string.sub(channel, -1) == '@' then
         channel = channel .. redis.call('CLUSTER', 'MYID')
@@ -14,7 +14,7 @@ if ARGV[2] == 'x' and redis.call('EXISTS', KEYS[3]) == 0 then
     if there == false then
         local last = redis.pcall('SET', KEYS[6], clock, 'PX', ARGV[6], 'GET')
         if last == false or type(last) == 'string' and #last == #clock and last < clock and not string.find(last, '%D') then
-            return { 'held', clock }
+            return 'held ' .. clock
         end
         -- Not usual after all, or no counter: as if nothing had happened. The rest mints, or says what is wrong.
         redis.call('DEL', KEYS[1])
