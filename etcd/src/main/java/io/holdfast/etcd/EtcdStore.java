@@ -14,6 +14,7 @@ import io.holdfast.etcd.layout.Keys;
 import io.holdfast.etcd.layout.Txns;
 import io.holdfast.etcd.session.SessionMoves;
 import io.holdfast.etcd.session.Sessions;
+import io.holdfast.etcd.ticket.LockViews;
 import io.holdfast.etcd.ticket.Renewals;
 import io.holdfast.etcd.ticket.Tickets;
 import io.holdfast.spi.AdministeredStore;

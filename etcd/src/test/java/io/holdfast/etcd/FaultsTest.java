@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 import io.holdfast.Demand;
 import io.holdfast.LockException;
 import io.holdfast.LossReason;
+import io.holdfast.Renewal;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.UnknownOutcomeException;
 import io.holdfast.etcd.TestClient.Renewed;
@@ -215,6 +216,47 @@ class FaultsTest {
 
             meddler.keepAlives = kept -> kept;
             assertThat(meddled.renew(grant)).isEqualTo(Renewed.KEPT);
+        }
+    }
+
+    @Test
+    void p1AKeepAliveOfADeposedLeaderIsNotProvenByATicketThatIsWrittenAfterIt() {
+        try (Meddler meddler = new Meddler(server.port());
+                TestClient meddled = meddler.client()) {
+            meddled.grant(name + "-before");
+            meddler.keepAlives = kept -> kept.toBuilder()
+                    .setHeader(kept.getHeader().toBuilder()
+                            .setRaftTerm(kept.getHeader().getRaftTerm() - 1))
+                    .build();
+            long askedNanos = System.nanoTime();
+            assertThat(fixed(meddled, name).ticket.baseNanos()).isLessThan(askedNanos);
+
+            meddler.keepAlives = kept -> kept;
+            assertThat(fixed(meddled, name + "-after").ticket.baseNanos()).isGreaterThanOrEqualTo(askedNanos);
+        }
+    }
+
+    private static TestTicket fixed(TestClient client, String lock) {
+        return client.grant(client.ticket(lock, Demand.exclusive(), TestClient.TTL, Renewal.NONE));
+    }
+
+    /** etcd before 3.4.38, 3.5.23 and 3.6.5 may say of a lease that has just been revoked that it is extended. */
+    @Test
+    void p1AKeepAliveOfARevokedLeaseDoesNotCount() {
+        try (Meddler meddler = new Meddler(server.port());
+                TestClient meddled = meddler.client()) {
+            TestTicket grant = meddled.grant(name);
+            SessionProbe session = grant.session();
+            await().until(session::hasItsOwnKey);
+            long baseNanos = session.baseNanos();
+            meddler.watched = told -> List.of();
+            meddler.keepAlives = kept -> kept.toBuilder().setTtl(10).build();
+
+            etcdctl.run("lease", "revoke", session.leaseHex());
+
+            assertThat(meddled.renew(grant)).isEqualTo(Renewed.GONE);
+            assertThat(session.baseNanos()).as("when it was last extended").isEqualTo(baseNanos);
+            assertThat(session.isOver()).isTrue();
         }
     }
 

@@ -13,8 +13,13 @@ import io.grpc.ManagedChannel;
 import io.grpc.MethodDescriptor;
 import io.grpc.netty.shaded.io.grpc.netty.NettyChannelBuilder;
 import io.holdfast.Demand;
+import io.holdfast.Holdfast;
+import io.holdfast.Lease;
+import io.holdfast.LockOptions;
+import io.holdfast.Renewal;
 import io.holdfast.etcd.internal.wire.WatchRequest;
 import io.holdfast.servers.EtcdServer;
+import io.holdfast.spi.StoreFactory;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -106,6 +111,25 @@ class RoundTripsTest {
         assertThat(ones.calls()).containsExactly(Map.entry("KV/Txn", 1));
         one.release(grant);
         assertThat(ones.calls()).containsExactly(Map.entry("KV/Txn", 2));
+    }
+
+    /** Nobody renews it, so it is owed its whole ttl: the lease of its session is extended first. */
+    @Test
+    void aFreeLockThatIsNotRenewedIsTakenByAKeepAliveAndOneCall() throws InterruptedException {
+        Counter counter = new Counter();
+        counters.add(counter);
+        LockOptions fixed = LockOptions.defaults().withTtl(TTL).withRenewal(Renewal.NONE);
+        try (Holdfast holdfast = Holdfast.builder().store(counter.store()).connect()) {
+            holdfast.lock("warm-up", fixed).acquire().release();
+            await().until(() -> counter.count("KV/Put") == 1 && counter.count("Watch message") == 1);
+            counter.reset();
+
+            Lease lease = holdfast.lock(name, fixed).acquire();
+
+            assertThat(counter.calls()).containsOnly(Map.entry("Lease/LeaseKeepAlive", 1), Map.entry("KV/Txn", 1));
+            lease.release();
+            assertThat(counter.count("KV/Txn")).isEqualTo(2);
+        }
     }
 
     @Test
@@ -264,8 +288,12 @@ class RoundTripsTest {
                 .usePlaintext()
                 .build();
 
+        StoreFactory store() {
+            return EtcdStores.using(ClientInterceptors.intercept(channel, this));
+        }
+
         TestClient client() {
-            return new TestClient(EtcdStores.using(ClientInterceptors.intercept(channel, this)));
+            return new TestClient(store());
         }
 
         @Override

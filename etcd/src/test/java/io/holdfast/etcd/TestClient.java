@@ -6,6 +6,7 @@ import io.holdfast.Demand;
 import io.holdfast.LockException;
 import io.holdfast.LockView;
 import io.holdfast.LockView.Origin;
+import io.holdfast.Renewal;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.LockStore.Mode;
 import io.holdfast.spi.OwnerId;
@@ -59,8 +60,13 @@ final class TestClient implements AutoCloseable {
     }
 
     TestTicket ticket(String name, Demand demand, Duration ttl) {
+        return ticket(name, demand, ttl, Renewal.AUTO);
+    }
+
+    TestTicket ticket(String name, Demand demand, Duration ttl, Renewal renewal) {
         Origin origin = new Origin("test", "here", 1, "main");
-        return new TestTicket(listener -> new Ticket(name, owners.next(), demand, ttl, origin, validity, listener));
+        return new TestTicket(listener ->
+                new Ticket(name, owners.next(), demand, ttl, origin, validity, listener, System.nanoTime(), renewal));
     }
 
     TestTicket ticket(String name) {

@@ -76,21 +76,15 @@ final class Endpoints implements AutoCloseable {
     private volatile Runnable moved = () -> {};
     private boolean closed;
 
-    Endpoints(EtcdSettings settings, String threadName, ClientInterceptor headers) {
-        this.settings = settings;
-        this.headers = headers;
-        this.given = null;
-        this.loop = new MultiThreadIoEventLoopGroup(
-                1, new DefaultThreadFactory(threadName, true), NioIoHandler.newFactory());
-        this.current = connect(0);
-    }
-
-    /** Uses a channel of the user's, which fails over by itself or not at all. */
-    Endpoints(EtcdSettings settings, Channel given, ClientInterceptor headers) {
+    /** @param given a channel of the user's, which fails over by itself or not at all; null to connect to the hosts */
+    Endpoints(EtcdSettings settings, @Nullable Channel given, String threadName, ClientInterceptor headers) {
         this.settings = settings;
         this.headers = headers;
         this.given = given;
-        this.loop = null;
+        this.loop = given != null
+                ? null
+                : new MultiThreadIoEventLoopGroup(
+                        1, new DefaultThreadFactory(threadName, true), NioIoHandler.newFactory());
         this.current = connect(0);
     }
 

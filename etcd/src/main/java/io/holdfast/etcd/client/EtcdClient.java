@@ -72,10 +72,7 @@ public final class EtcdClient implements AutoCloseable {
     public EtcdClient(EtcdSettings settings, @Nullable Channel given, StoreContext context) {
         this.settings = settings;
         this.context = context;
-        ClientInterceptor headers = new Headers();
-        this.endpoints = given == null
-                ? new Endpoints(settings, "holdfast-" + context.clientName() + "-etcd", headers)
-                : new Endpoints(settings, given, headers);
+        this.endpoints = new Endpoints(settings, given, "holdfast-" + context.clientName() + "-etcd", new Headers());
     }
 
     Endpoints endpoints() {

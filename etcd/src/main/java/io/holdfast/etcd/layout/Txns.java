@@ -14,11 +14,12 @@ public final class Txns {
 
     private Txns() {}
 
+    private static Compare.Builder equal(ByteString key, Compare.CompareTarget what) {
+        return Compare.newBuilder().setKey(key).setTarget(what).setResult(Compare.CompareResult.EQUAL);
+    }
+
     public static Compare createdAt(ByteString key, long revision) {
-        return Compare.newBuilder()
-                .setKey(key)
-                .setTarget(Compare.CompareTarget.CREATE)
-                .setResult(Compare.CompareResult.EQUAL)
+        return equal(key, Compare.CompareTarget.CREATE)
                 .setCreateRevision(revision)
                 .build();
     }
@@ -39,31 +40,16 @@ public final class Txns {
 
     /** False for a key that is not there. */
     public static Compare says(ByteString key, ByteString value) {
-        return Compare.newBuilder()
-                .setKey(key)
-                .setTarget(Compare.CompareTarget.VALUE)
-                .setResult(Compare.CompareResult.EQUAL)
-                .setValue(value)
-                .build();
+        return equal(key, Compare.CompareTarget.VALUE).setValue(value).build();
     }
 
     /** A key that is not there is bound to none. */
     public static Compare boundTo(ByteString key, long lease) {
-        return Compare.newBuilder()
-                .setKey(key)
-                .setTarget(Compare.CompareTarget.LEASE)
-                .setResult(Compare.CompareResult.EQUAL)
-                .setLease(lease)
-                .build();
+        return equal(key, Compare.CompareTarget.LEASE).setLease(lease).build();
     }
 
     public static Compare changedAt(ByteString key, long revision) {
-        return Compare.newBuilder()
-                .setKey(key)
-                .setTarget(Compare.CompareTarget.MOD)
-                .setResult(Compare.CompareResult.EQUAL)
-                .setModRevision(revision)
-                .build();
+        return equal(key, Compare.CompareTarget.MOD).setModRevision(revision).build();
     }
 
     /** An empty range compares as one key that was never created. etcd reads all values there to find out. */

@@ -36,15 +36,19 @@ final class EtcdLeases {
         this.keepAlive = keepAlive;
     }
 
-    /** A new one, which etcd may give for longer than was asked. */
-    Session grant(long seconds, Session.Kind kind, Deadline deadline) {
+    /**
+     * A new one, which etcd may give for longer than was asked.
+     *
+     * @param readable a key the login may read
+     */
+    Session grant(long seconds, Session.Kind kind, ByteString readable, Deadline deadline) {
         long baseNanos = context.time().nanoTime();
         LeaseGrantResponse granted = client.call(
                 LeaseGrpc.getLeaseGrantMethod(),
                 LeaseGrantRequest.newBuilder().setTtl(seconds).build(),
                 EtcdClient.Repeat.HARMLESS,
                 deadline);
-        return new Session(granted.getId(), Duration.ofSeconds(granted.getTtl()), kind, baseNanos);
+        return new Session(granted.getId(), Duration.ofSeconds(granted.getTtl()), kind, baseNanos, readable);
     }
 
     /**
@@ -69,6 +73,7 @@ final class EtcdLeases {
                 Duration.ofSeconds(answer.getGrantedTtl()),
                 Session.Kind.GIVEN,
                 finding.baseNanos(),
+                readable,
                 own + "-",
                 writeMarker(lease, own, deadline));
     }

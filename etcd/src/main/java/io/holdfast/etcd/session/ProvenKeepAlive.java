@@ -7,6 +7,7 @@ import io.holdfast.etcd.internal.wire.KeyValue;
 import io.holdfast.etcd.internal.wire.LeaseGrpc;
 import io.holdfast.etcd.internal.wire.LeaseKeepAliveRequest;
 import io.holdfast.etcd.internal.wire.LeaseKeepAliveResponse;
+import io.holdfast.etcd.internal.wire.ResponseHeader;
 import io.holdfast.etcd.internal.wire.ResponseOp;
 import io.holdfast.etcd.internal.wire.TxnRequest;
 import io.holdfast.etcd.internal.wire.TxnResponse;
@@ -32,8 +33,13 @@ import java.util.Optional;
  * of later terms are fine, and one of an earlier term would make the two terms differ.) If terms differ the leader changed
  * in between: once more.
  *
- * The same read tells which of our keys are still there. "No such lease" is not believed on its own either: a leader
- * that has just been elected may not have applied the grant of it yet. A lease is gone when its keys are.
+ * A write on the lease is as good a proof as a read: etcd applies what was sent after the answer only if the leader of that term still has
+ * a majority, and only if the lease is there. So whoever is about to write a ticket that nobody will renew extends the lease first, and
+ * the answer to the write says whether that counts.
+ *
+ * The same read tells which of our keys are still there. A lease is gone when its keys are, whatever else is said: etcd before
+ * 3.4.38, 3.5.23 and 3.6.5 may extend one that is just being revoked, and "no such lease" is not believed on its own either, since
+ * a leader that has just been elected may not have applied the grant of it yet.
  */
 public final class ProvenKeepAlive {
 
@@ -64,6 +70,20 @@ public final class ProvenKeepAlive {
         }
     }
 
+    /**
+     * A keep-alive that is answered and not proven yet.
+     *
+     * @param baseNanos just before it was sent
+     * @param answer what was said to it
+     */
+    public record Answered(long baseNanos, LeaseKeepAliveResponse answer) {
+
+        /** @param header of the answer to a request on the same lease that was sent after this was answered */
+        public boolean isProvenBy(ResponseHeader header) {
+            return answer.getTtl() > 0 && answer.getHeader().getRaftTerm() == header.getRaftTerm();
+        }
+    }
+
     private final EtcdClient client;
     private final TimeSource time;
     private volatile int readsAtOnce = MOST_READS_AT_ONCE;
@@ -74,31 +94,39 @@ public final class ProvenKeepAlive {
     }
 
     /** @throws RpcFailure if etcd does not answer */
+    Answered ask(long lease, Deadline deadline) {
+        long baseNanos = time.nanoTime();
+        return new Answered(
+                baseNanos,
+                client.call(
+                        LeaseGrpc.getLeaseKeepAliveMethod(),
+                        LeaseKeepAliveRequest.newBuilder().setId(lease).build(),
+                        EtcdClient.Repeat.HARMLESS,
+                        deadline));
+    }
+
+    /** @throws RpcFailure if etcd does not answer */
     Finding send(long lease, Collection<ByteString> keys, Deadline deadline) {
         Finding finding = null;
         for (int i = 0; i < TRIES; i++) {
-            long baseNanos = time.nanoTime();
-            LeaseKeepAliveResponse kept = client.call(
-                    LeaseGrpc.getLeaseKeepAliveMethod(),
-                    LeaseKeepAliveRequest.newBuilder().setId(lease).build(),
-                    EtcdClient.Repeat.HARMLESS,
-                    deadline);
+            Answered kept = ask(lease, deadline);
             Map<ByteString, KeyValue> found = new HashMap<>();
-            boolean sameTerm = read(keys, kept.getHeader().getRaftTerm(), found, deadline);
-            if (kept.getTtl() <= 0) {
-                return new Finding(Verdict.NO_LEASE, baseNanos, found);
+            boolean proven = read(keys, kept, found, deadline);
+            if (kept.answer().getTtl() <= 0) {
+                return new Finding(Verdict.NO_LEASE, kept.baseNanos(), found);
             }
-            if (sameTerm) {
-                return new Finding(Verdict.EXTENDED, baseNanos, found);
+            if (proven) {
+                return new Finding(Verdict.EXTENDED, kept.baseNanos(), found);
             }
-            finding = new Finding(Verdict.UNPROVEN, baseNanos, found);
+            finding = new Finding(Verdict.UNPROVEN, kept.baseNanos(), found);
         }
         return finding;
     }
 
-    /** Whether all answers were of that term. */
-    private boolean read(Collection<ByteString> keys, long term, Map<ByteString, KeyValue> found, Deadline deadline) {
-        boolean sameTerm = true;
+    /** Whether all answers prove it. */
+    private boolean read(
+            Collection<ByteString> keys, Answered kept, Map<ByteString, KeyValue> found, Deadline deadline) {
+        boolean proven = true;
         List<ByteString> left = new ArrayList<>(new LinkedHashSet<>(keys));
         while (!left.isEmpty()) {
             List<ByteString> batch = left.subList(0, Math.min(left.size(), readsAtOnce));
@@ -113,13 +141,13 @@ public final class ProvenKeepAlive {
                 readsAtOnce = batch.size() / 2;
                 continue;
             }
-            sameTerm &= response.getHeader().getRaftTerm() == term;
+            proven &= kept.isProvenBy(response.getHeader());
             for (ResponseOp op : response.getResponsesList()) {
                 op.getResponseRange().getKvsList().forEach(kv -> found.put(kv.getKey(), kv));
             }
             batch.clear();
         }
-        return sameTerm;
+        return proven;
     }
 
     private static TxnRequest reads(List<ByteString> keys) {

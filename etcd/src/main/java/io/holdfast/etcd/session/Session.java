@@ -3,11 +3,12 @@ package io.holdfast.etcd.session;
 import com.google.protobuf.ByteString;
 import io.holdfast.etcd.client.WatchHub;
 import java.time.Duration;
-import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Predicate;
+import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /** A lease of etcd and the keys that live and die with it. Thread-safe. */
@@ -28,29 +29,37 @@ public final class Session {
     private final Kind kind;
     private final String slotPrefix;
     private final Optional<ByteString> marker;
-    private final Set<TicketKey> live = ConcurrentHashMap.newKeySet();
-    private final Map<TicketKey, Long> unwanted = new ConcurrentHashMap<>(); // and since when
+    private final ByteString readable;
+    private final Set<TicketKey> keys = ConcurrentHashMap.newKeySet();
     private final AtomicLong baseNanos;
     private volatile boolean over;
     private volatile OwnKey ownKey = OwnKey.UNKNOWN;
-    private volatile @Nullable ByteString readable;
     private volatile long sweptNanos;
     private volatile long usedNanos;
     private volatile WatchHub.@Nullable Watch watch;
 
     /** One of ours. */
-    Session(long lease, Duration ttl, Kind kind, long baseNanos) {
-        this(lease, ttl, kind, baseNanos, "", Optional.empty());
+    Session(long lease, Duration ttl, Kind kind, long baseNanos, ByteString readable) {
+        this(lease, ttl, kind, baseNanos, readable, "", Optional.empty());
     }
 
     /**
+     * @param readable a key the login may read, whether it is there or not
      * @param slotPrefix tells the tickets of this client from those of others that were given the same lease
      * @param marker what must be there whenever a ticket is written, if anything
      */
-    Session(long lease, Duration ttl, Kind kind, long baseNanos, String slotPrefix, Optional<ByteString> marker) {
+    Session(
+            long lease,
+            Duration ttl,
+            Kind kind,
+            long baseNanos,
+            ByteString readable,
+            String slotPrefix,
+            Optional<ByteString> marker) {
         this.lease = lease;
         this.ttl = ttl;
         this.kind = kind;
+        this.readable = readable;
         this.slotPrefix = slotPrefix;
         this.marker = marker;
         this.baseNanos = new AtomicLong(baseNanos);
@@ -91,7 +100,7 @@ public final class Session {
         return baseNanos.get();
     }
 
-    void markExtended(long newBaseNanos) {
+    public void markExtended(long newBaseNanos) {
         baseNanos.accumulateAndGet(newBaseNanos, (a, b) -> a - b > 0 ? a : b);
     }
 
@@ -99,29 +108,33 @@ public final class Session {
         return nowNanos - baseNanos.get() >= ttl.toNanos();
     }
 
-    /** Keys somebody wants. What else is found of this session is an orphan. */
-    Set<TicketKey> live() {
-        return live;
+    /** Those that exist, or may yet come to exist. */
+    Set<TicketKey> keys() {
+        return keys;
     }
 
-    /** Keys nobody wants that may exist, or may yet come to exist, and since when. */
-    Map<TicketKey, Long> unwanted() {
-        return unwanted;
+    /** Those somebody wants. What else is found of this session is an orphan. */
+    Stream<TicketKey> live() {
+        return keys.stream().filter(Predicate.not(TicketKey::isAbandoned));
     }
 
     /** Whether there may be something of it at the server. */
     public boolean has(TicketKey key) {
-        return live.contains(key) || unwanted.containsKey(key);
+        return keys.contains(key);
     }
 
     /** Whether it is for one lock alone, whose key nobody wants any more. */
     boolean isAbandoned() {
-        return kind == Kind.OWN && live.isEmpty() && !unwanted.isEmpty();
+        return kind == Kind.OWN && !keys.isEmpty() && isUnused();
+    }
+
+    boolean isUnused() {
+        return live().findAny().isEmpty();
     }
 
     /** Whether what may be left of lost requests is looked after: if not for a ttl, the lease must not live on with it. */
     boolean isTidy(long nowNanos) {
-        return unwanted.isEmpty() || nowNanos - sweptNanos <= ttl.toNanos();
+        return nowNanos - sweptNanos <= ttl.toNanos() || keys.stream().noneMatch(TicketKey::isAbandoned);
     }
 
     boolean isOver() {
@@ -131,7 +144,7 @@ public final class Session {
     /** Takes a key in before it is written. False if the lease has ended: then nobody would tell its ticket. */
     public synchronized boolean enter(TicketKey key) {
         if (!over) {
-            live.add(key);
+            keys.add(key);
         }
         return !over;
     }
@@ -139,7 +152,7 @@ public final class Session {
     /** Ends if nobody has been in it for so long. Whether it did. */
     boolean endIfIdle(long nowNanos, long longestIdleNanos) {
         synchronized (this) {
-            if (over || !live.isEmpty() || nowNanos - usedNanos <= longestIdleNanos) {
+            if (over || nowNanos - usedNanos <= longestIdleNanos || !isUnused()) {
                 return false;
             }
             over = true;
@@ -179,12 +192,8 @@ public final class Session {
     }
 
     /** A key the login may read, whether it is there or not. */
-    Optional<ByteString> readable() {
-        return Optional.ofNullable(readable);
-    }
-
-    public void markReadable(ByteString key) {
-        readable = key;
+    ByteString readable() {
+        return readable;
     }
 
     void setWatch(WatchHub.Watch newWatch) {

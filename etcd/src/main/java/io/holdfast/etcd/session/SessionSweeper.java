@@ -80,9 +80,7 @@ final class SessionSweeper {
         long now = context.time().nanoTime();
         long next = period;
         for (Session session : sessions.all()) {
-            for (TicketKey key : session.live()) {
-                next = Math.min(next, key.keptUntilNanos() - now);
-            }
+            next = session.live().mapToLong(key -> key.keptUntilNanos() - now).reduce(next, Math::min);
         }
         return next;
     }
@@ -107,13 +105,13 @@ final class SessionSweeper {
             sessions.lose(session, LossReason.EXPIRED, "its " + session + " was not extended in time");
             return;
         }
-        for (TicketKey key : session.live()) {
+        session.live().forEach(key -> {
             if (key.endIfOver(now)) {
                 ticketKeys.abandon(key);
                 // Not if a release that came too late has let it linger.
                 ticketKeys.deleteAsync(key, key.isBoundTo(session)).thenRun(() -> ticketKeys.forget(key));
             }
-        }
+        });
     }
 
     private void tend(Session session) {
@@ -171,11 +169,9 @@ final class SessionSweeper {
         }
         session.markSwept(now);
         // Should one of those come after all, it is not live and goes like any orphan.
-        session.unwanted().forEach((key, sinceNanos) -> {
-            if (now - sinceNanos > session.ttl().toNanos()) {
-                ticketKeys.forget(key);
-            }
-        });
+        session.keys().stream()
+                .filter(key -> key.isAbandonedFor(session.ttl(), now))
+                .forEach(ticketKeys::forget);
     }
 
     private boolean isOurs(ByteString key, Session session) {

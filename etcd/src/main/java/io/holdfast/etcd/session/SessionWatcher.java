@@ -22,7 +22,7 @@ final class SessionWatcher implements WatchHub.Watcher {
     /** What happened before, or during a gap, shows in the keys. */
     @Override
     public void opened(long revision) {
-        if (!session.live().isEmpty()) {
+        if (!session.isUnused()) {
             sessions.checkHeld(session);
         }
     }
@@ -41,7 +41,7 @@ final class SessionWatcher implements WatchHub.Watcher {
     private void rewritten(String value) {
         if (value.startsWith(Keys.FORCED)) {
             String created = value.substring(Keys.FORCED.length());
-            session.live().stream()
+            session.live()
                     .filter(key -> String.valueOf(key.revision()).equals(created))
                     .forEach(key -> ticketKeys.lose(key, LossReason.FORCED, "an administrator released it by force"));
         }

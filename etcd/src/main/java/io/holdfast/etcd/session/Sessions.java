@@ -22,12 +22,14 @@ import java.util.Collection;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Predicate;
+import java.util.stream.Collectors;
 
 /*
  * The leases of a client.
@@ -114,15 +116,14 @@ public final class Sessions implements AutoCloseable {
      * @param readable a key the login may read
      */
     Session openOwn(ByteString readable, Duration ttl, Deadline deadline) {
-        Session session = leases.grant(seconds(ttl), Session.Kind.OWN, deadline);
-        session.markReadable(readable);
+        Session session = leases.grant(seconds(ttl), Session.Kind.OWN, readable, deadline);
         open(session);
         return session;
     }
 
     /** A session nobody extends, for a key that stays a while. */
-    public Session openLingering(Duration stay, Deadline deadline) {
-        return leases.grant(seconds(stay), Session.Kind.OWN, deadline);
+    public Session openLingering(TicketKey key, Duration stay, Deadline deadline) {
+        return leases.grant(seconds(stay), Session.Kind.OWN, key.bytes(), deadline);
     }
 
     /** Ends such a session then, which is more exact than its expiry. */
@@ -152,26 +153,33 @@ public final class Sessions implements AutoCloseable {
         return closed;
     }
 
+    /** Extends a lease for a ticket that is about to be written on it, which will prove that. Empty if it must not live on. */
+    public Optional<ProvenKeepAlive.Answered> extendBeforeWrite(Session session, Deadline deadline) {
+        return session.isTidy(context.time().nanoTime())
+                ? Optional.of(keepAlive.ask(session.lease(), deadline))
+                : Optional.empty();
+    }
+
     /** Extends a lease and looks at keys. A lease found gone takes its keys with it. */
     public ProvenKeepAlive.Finding extend(Session session, List<ByteString> wanted, Deadline deadline) {
         if (!session.isTidy(context.time().nanoTime())) {
             throw RpcFailure.unavailable("requests of unknown outcome must be cleared away first");
         }
+        boolean hasOwnKey = session.ownKey() == Session.OwnKey.WRITTEN;
+        // There is no proof without a read, and this is one the login has the right to.
+        ByteString proof = hasOwnKey ? keys.session(session.lease()) : session.readable();
         List<ByteString> read = new ArrayList<>(wanted);
-        boolean knowsAKey = !wanted.isEmpty() || session.ownKey() == Session.OwnKey.WRITTEN;
-        if (session.ownKey() == Session.OwnKey.WRITTEN) {
-            read.add(keys.session(session.lease()));
-        } else {
-            // There is no proof without a read, and this is one the login has the right to.
-            session.readable().ifPresent(read::add);
-        }
+        read.add(proof);
         ProvenKeepAlive.Finding finding = keepAlive.send(session.lease(), read, deadline);
-        if (finding.verdict() == ProvenKeepAlive.Verdict.EXTENDED) {
-            session.markExtended(finding.baseNanos());
-        } else if (finding.verdict() == ProvenKeepAlive.Verdict.NO_LEASE
-                && knowsAKey
-                && finding.found().isEmpty()) {
+        boolean gone = hasOwnKey
+                ? finding.key(proof).isEmpty()
+                : finding.verdict() == ProvenKeepAlive.Verdict.NO_LEASE
+                        && !wanted.isEmpty()
+                        && finding.found().isEmpty();
+        if (gone) {
             lose(session, LossReason.GONE, "etcd no longer knows its " + session);
+        } else if (finding.verdict() == ProvenKeepAlive.Verdict.EXTENDED) {
+            session.markExtended(finding.baseNanos());
         }
         return finding;
     }
@@ -195,9 +203,9 @@ public final class Sessions implements AutoCloseable {
 
     /** The keys of a session but for such. */
     private static Set<TicketKey> keysBut(Session session, Predicate<TicketKey> wanted) {
-        Set<TicketKey> keys = new HashSet<>(session.unwanted().keySet());
-        session.live().stream().filter(Predicate.not(wanted)).forEach(keys::add);
-        return keys;
+        return session.keys().stream()
+                .filter(key -> key.isAbandoned() || !wanted.test(key))
+                .collect(Collectors.toCollection(HashSet::new));
     }
 
     /** Deletes what a lost session has left on a lease of the user's, again and again until it is done. */
@@ -251,8 +259,7 @@ public final class Sessions implements AutoCloseable {
         }
         Session session = ttlClass == GIVEN
                 ? leases.adopt(settings.lease().orElseThrow(), readable, deadline)
-                : leases.grant(ttlClass, Session.Kind.COMMON, deadline);
-        session.markReadable(readable);
+                : leases.grant(ttlClass, Session.Kind.COMMON, readable, deadline);
         common.put(ttlClass, session);
         open(session);
         return session;
@@ -295,7 +302,7 @@ public final class Sessions implements AutoCloseable {
     /** After a gap in the news of a session: looks whether what is held through it still is. */
     void checkHeld(Session session) {
         inBackground(() -> {
-            List<TicketKey> held = session.live().stream()
+            List<TicketKey> held = session.live()
                     .filter(key -> key.ticket().state() == Ticket.State.HELD)
                     .toList();
             try {
@@ -330,7 +337,7 @@ public final class Sessions implements AutoCloseable {
             if (session.kind() == Session.Kind.GIVEN) {
                 clearGiven(session, limit);
             } else if (settings.ending() == EtcdSettings.Ending.REVOKE
-                    && session.live().stream().noneMatch(TicketKey::isTaken)) {
+                    && session.live().noneMatch(TicketKey::isTaken)) {
                 revocations.add(leases.revokeAsync(session.lease()));
             }
             session.end();

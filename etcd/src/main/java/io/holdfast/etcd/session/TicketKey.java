@@ -10,6 +10,7 @@ import io.holdfast.etcd.internal.wire.RequestOp;
 import io.holdfast.etcd.layout.TicketValue;
 import io.holdfast.etcd.layout.Txns;
 import io.holdfast.spi.Ticket;
+import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
@@ -31,6 +32,7 @@ public final class TicketKey {
     private volatile long changeRevision;
     private volatile @Nullable Long lingersUntilNanos;
     private volatile @Nullable Waiting waiting;
+    private volatile @Nullable Long abandonedNanos;
     private volatile boolean reporting; // written under this
 
     public TicketKey(Ticket ticket, Session session) {
@@ -227,6 +229,23 @@ public final class TicketKey {
     }
 
     // How long it stays.
+
+    /** Nobody wants it any more. */
+    synchronized void markAbandoned(long nowNanos) {
+        if (abandonedNanos == null) {
+            abandonedNanos = nowNanos;
+        }
+    }
+
+    boolean isAbandoned() {
+        return abandonedNanos != null;
+    }
+
+    /** Whether it was abandoned longer ago than that. */
+    boolean isAbandonedFor(Duration time, long nowNanos) {
+        Long since = abandonedNanos;
+        return since != null && nowNanos - since > time.toNanos();
+    }
 
     /** Its ticket was released, but the key is to stay until then. A release that is repeated does not prolong that. */
     public void lingerUntil(long endNanos) {

@@ -20,8 +20,8 @@ import java.util.function.Consumer;
 /*
  * What becomes of the keys of this client's tickets.
  *
- * A key is live in its session from before it is written until it is forgotten, because it is certainly gone, or abandoned,
- * because nobody wants it any more though it may be there, or may come yet. What is abandoned the sweep looks for.
+ * A key is in its session from before it is written until it is forgotten, because it is certainly gone. It is live until it is
+ * abandoned, because nobody wants it any more though it may be there, or may come yet. What is abandoned the sweep looks for.
  *
  * Nothing is deleted but under a condition that is true only of what is meant to go: a delete may be decided on what has
  * changed since, arrive late, or twice, when its slot has another user. The create revision says that it is this key, or, as
@@ -47,8 +47,7 @@ public final class TicketKeys {
     public void forget(TicketKey key) {
         key.stopWaiting();
         Session session = key.session();
-        session.live().remove(key);
-        session.unwanted().remove(key);
+        session.keys().remove(key);
         cancelMove(key);
         discardIfDone(session);
     }
@@ -56,10 +55,8 @@ public final class TicketKeys {
     /** A session has ended, and all its keys with it. */
     void forgetAll(Session session) {
         // A key may have moved with the answer lost: then it lives on another lease than this.
-        session.live().forEach(this::cancelMove);
-        session.unwanted().keySet().forEach(this::cancelMove);
-        session.live().clear();
-        session.unwanted().clear();
+        session.keys().forEach(this::cancelMove);
+        session.keys().clear();
     }
 
     /** A key is gone by somebody else's doing. */
@@ -71,12 +68,7 @@ public final class TicketKeys {
     /** Nobody wants a key any more, but it may be there, or may come yet. */
     public void abandon(TicketKey key) {
         key.stopWaiting();
-        Session session = key.session();
-        session.unwanted().putIfAbsent(key, time.nanoTime());
-        session.live().remove(key);
-        if (key.session() != session && session.unwanted().remove(key) != null) {
-            abandon(key);
-        }
+        key.markAbandoned(time.nanoTime());
     }
 
     /** A key has gone over to another session, wanted or not. */
@@ -86,12 +78,9 @@ public final class TicketKeys {
             // Whoever read the key before the move was answered has done so already.
             return;
         }
-        to.live().add(key);
+        to.keys().add(key);
         key.finishMove(to);
-        from.live().remove(key);
-        if (from.unwanted().remove(key) != null) {
-            abandon(key);
-        }
+        from.keys().remove(key);
         discardIfDone(from);
     }
 
@@ -104,7 +93,7 @@ public final class TicketKeys {
     }
 
     private void discardIfDone(Session session) {
-        if (session.kind() == Session.Kind.OWN && session.live().isEmpty()) {
+        if (session.kind() == Session.Kind.OWN && session.keys().isEmpty()) {
             discard.accept(session);
         }
     }

@@ -104,7 +104,7 @@ final class NearWatch extends QueueWatch {
     private boolean isFar(QueueView now) {
         long first = queue.waiting().firstKey();
         return first <= now.revision()
-                && now.first(LockQueue.NO_LONGER_NEAR).stream().noneMatch(entry -> entry.created() == first);
+                && now.tickets().limit(LockQueue.NO_LONGER_NEAR).noneMatch(entry -> entry.created() == first);
     }
 
     @Override

@@ -2,7 +2,6 @@ package io.holdfast.etcd.ticket;
 
 import com.google.protobuf.ByteString;
 import io.holdfast.Demand;
-import io.holdfast.LockView.Origin;
 import io.holdfast.etcd.client.EtcdClient;
 import io.holdfast.etcd.client.RpcFailure;
 import io.holdfast.etcd.internal.wire.Event;
@@ -18,6 +17,7 @@ import java.util.Map;
 import java.util.NavigableMap;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.stream.Stream;
 
 /**
  * The tickets of a lock as of one revision, in order of arrival: read at once, then kept up to date by events.
@@ -30,11 +30,10 @@ final class QueueView {
     private static final int KEYS_AT_ONCE = 1000;
 
     /** A ticket as last written: its key without the value, and what that says. */
-    record Entry(KeyValue key, Demand demand, Optional<Origin> origin) {
+    record Entry(KeyValue key, TicketValue value) {
 
         static Entry of(KeyValue kv) {
-            TicketValue value = TicketValue.read(kv.getValue());
-            return new Entry(kv.toBuilder().clearValue().build(), value.demand(), value.origin());
+            return new Entry(kv.toBuilder().clearValue().build(), TicketValue.read(kv.getValue()));
         }
 
         long created() {
@@ -45,6 +44,13 @@ final class QueueView {
     private final NavigableMap<Long, Entry> byCreation = new TreeMap<>();
     private final Map<ByteString, Entry> bySlot = new HashMap<>();
     private long revision;
+
+    /** Of tickets that were read. */
+    static QueueView of(List<KeyValue> tickets) {
+        QueueView view = new QueueView();
+        tickets.forEach(kv -> view.put(Entry.of(kv)));
+        return view;
+    }
 
     /** Reads a queue. */
     static QueueView read(EtcdClient client, ByteString queue, Deadline deadline) {
@@ -61,16 +67,10 @@ final class QueueView {
     }
 
     private static QueueView readInPages(EtcdClient client, ByteString queue, Deadline deadline) {
-        QueueView view = new QueueView();
-        view.revision = client.pages(
-                queue,
-                Keys.endOf(queue),
-                KEYS_AT_ONCE,
-                page -> {
-                    page.forEach(kv -> view.put(Entry.of(kv)));
-                    return true;
-                },
-                deadline);
+        List<KeyValue> tickets = new ArrayList<>();
+        long revision = client.pages(queue, Keys.endOf(queue), KEYS_AT_ONCE, tickets::addAll, deadline);
+        QueueView view = of(tickets);
+        view.revision = revision;
         return view;
     }
 
@@ -94,16 +94,16 @@ final class QueueView {
         return Optional.ofNullable(byCreation.firstEntry()).map(Map.Entry::getValue);
     }
 
-    /** The first so many, in order. */
-    List<Entry> first(int count) {
-        return byCreation.values().stream().limit(count).toList();
+    /** All, in order. */
+    Stream<Entry> tickets() {
+        return byCreation.values().stream();
     }
 
     /** Those who may hold the lock, in order. */
     List<Entry> admitted() {
         Admission admission = new Admission();
-        return byCreation.values().stream()
-                .takeWhile(entry -> admission.admit(entry.demand()))
+        return tickets()
+                .takeWhile(entry -> admission.admit(entry.value().demand()))
                 .toList();
     }
 
@@ -114,8 +114,7 @@ final class QueueView {
     /** Whether a new ticket at the end would be admitted. */
     boolean wouldAdmit(Demand demand) {
         Admission admission = new Admission();
-        return byCreation.values().stream().allMatch(entry -> admission.admit(entry.demand()))
-                && admission.admit(demand);
+        return tickets().allMatch(entry -> admission.admit(entry.value().demand())) && admission.admit(demand);
     }
 
     /** Applies all of one or more revisions. Returns the create revisions of the tickets that went. */

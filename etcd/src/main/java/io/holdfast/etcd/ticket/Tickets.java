@@ -3,15 +3,15 @@ package io.holdfast.etcd.ticket;
 import com.google.protobuf.ByteString;
 import io.holdfast.Demand;
 import io.holdfast.LossReason;
+import io.holdfast.Renewal;
 import io.holdfast.etcd.client.EtcdClient;
 import io.holdfast.etcd.client.RpcFailure;
 import io.holdfast.etcd.client.WatchHub;
-import io.holdfast.etcd.internal.wire.KeyValue;
 import io.holdfast.etcd.internal.wire.TxnRequest;
 import io.holdfast.etcd.internal.wire.TxnResponse;
 import io.holdfast.etcd.layout.Keys;
-import io.holdfast.etcd.layout.TicketValue;
 import io.holdfast.etcd.layout.Txns;
+import io.holdfast.etcd.session.ProvenKeepAlive;
 import io.holdfast.etcd.session.Session;
 import io.holdfast.etcd.session.Sessions;
 import io.holdfast.etcd.session.TicketKey;
@@ -160,6 +160,7 @@ public final class Tickets {
     private Optional<Refusal> ask(TicketKey key, Deadline deadline) {
         return client.range(Txns.any(queueOf(key)), deadline).getKvsList().stream()
                 .findFirst()
+                .map(QueueView.Entry::of)
                 .map(Tickets::refusal);
     }
 
@@ -172,14 +173,8 @@ public final class Tickets {
     private Optional<Refusal> joinIfFree(TicketKey key, Deadline deadline) {
         ByteString queue = queueOf(key);
         key.aimAt(Slots.draw(key, queue, 0, none -> false).subList(0, 1));
-        TxnResponse response = send(Slots.joinIfFree(key, queue), deadline);
-        requireMarked(response);
-        Optional<KeyValue> mine = Slots.outcome(key, response).mine();
-        if (mine.isEmpty()) {
-            return Optional.of(refusal(Slots.other(response)));
-        }
-        startReporting(key, mine.get());
-        return Optional.empty();
+        TxnResponse response = write(key, Slots.joinIfFree(key, queue), deadline);
+        return key.revision() > 0 ? Optional.empty() : Optional.of(refusal(QueueView.Entry.of(Slots.other(response))));
     }
 
     private Optional<Refusal> joinOrWithdraw(TicketKey key, Deadline deadline) {
@@ -196,17 +191,14 @@ public final class Tickets {
     }
 
     private static Refusal refusal(QueueView view) {
-        return view.first()
-                .flatMap(QueueView.Entry::origin)
-                .map(origin -> new Refusal("held by " + origin))
-                .orElseGet(() -> new Refusal("held by another client"));
+        return view.first().map(Tickets::refusal).orElseGet(() -> new Refusal("held by another client"));
     }
 
-    private static Refusal refusal(KeyValue other) {
-        return new Refusal(TicketValue.read(other.getValue())
+    private static Refusal refusal(QueueView.Entry other) {
+        return new Refusal(other.value()
                 .origin()
                 .map(origin -> "held by " + origin)
-                .orElse("held by another client's key " + other.getKey().toStringUtf8()));
+                .orElse("held by another client's key " + other.key().getKey().toStringUtf8()));
     }
 
     private Optional<Refusal> enqueue(TicketKey key, Deadline deadline) {
@@ -265,11 +257,8 @@ public final class Tickets {
                     slot -> tried.contains(slot)
                             || known.filter(view -> view.isTaken(slot)).isPresent()));
             tried.addAll(key.slots());
-            TxnResponse response = send(Slots.join(key, queue), deadline);
-            requireMarked(response);
-            Slots.Outcome outcome = Slots.outcome(key, response);
+            Slots.Outcome outcome = Slots.outcome(key, write(key, Slots.join(key, queue), deadline));
             if (outcome.mine().isPresent()) {
-                startReporting(key, outcome.mine().get());
                 return outcome;
             }
             crowd = outcome.count();
@@ -277,15 +266,34 @@ public final class Tickets {
         throw RpcFailure.unavailable("found no free slot in its queue");
     }
 
-    private static void requireMarked(TxnResponse response) {
+    /** Sends what is to write a ticket, which is told from then on what becomes of its session if it did. */
+    private TxnResponse write(TicketKey key, TxnRequest txn, Deadline deadline) {
+        Optional<ProvenKeepAlive.Answered> extension = extendIfOwed(key, deadline);
+        TxnResponse response = send(txn, deadline);
         if (!Slots.wasMarked(response)) {
             throw RpcFailure.sessionEnded();
         }
+        Slots.outcome(key, response).mine().ifPresent(written -> {
+            extension
+                    .filter(kept -> kept.isProvenBy(response.getHeader()))
+                    .ifPresent(kept -> key.session().markExtended(kept.baseNanos()));
+            if (!key.startReporting(written.getKey(), written.getCreateRevision())) {
+                throw RpcFailure.sessionEnded();
+            }
+        });
+        return response;
     }
 
-    private static void startReporting(TicketKey key, KeyValue written) {
-        if (!key.startReporting(written.getKey(), written.getCreateRevision())) {
-            throw RpcFailure.sessionEnded();
+    /** A ticket nobody will renew is owed its whole ttl, and its session was extended a while ago. Who waits is extended when it is let in. */
+    private Optional<ProvenKeepAlive.Answered> extendIfOwed(TicketKey key, Deadline deadline) {
+        boolean owed = key.ticket().renewal() == Renewal.NONE
+                && key.session().baseNanos() - key.ticket().baseNanos() < 0
+                && !queues.containsKey(queueOf(key));
+        try {
+            return owed ? sessions.extendBeforeWrite(key.session(), deadline) : Optional.empty();
+        } catch (RpcFailure failure) {
+            // Whatever became of it, nothing was written.
+            throw failure.asNotApplied();
         }
     }
 
@@ -338,7 +346,7 @@ public final class Tickets {
 
     /** The key stays, on a lease that ends by itself, or more exactly when we end it. */
     private boolean linger(TicketKey key, Duration linger, Deadline deadline) {
-        Session own = sessions.openLingering(linger.plusSeconds(1), deadline);
+        Session own = sessions.openLingering(key, linger.plusSeconds(1), deadline);
         boolean maybeOurs = true;
         try {
             maybeOurs = send(Txns.ifAll(key.put(own), key.isThere()), deadline).getSucceeded();

@@ -34,7 +34,11 @@ public final class SessionProbe {
     }
 
     public int unwantedKeys() {
-        return session.unwanted().size();
+        return (int) session.keys().stream().filter(TicketKey::isAbandoned).count();
+    }
+
+    public boolean hasItsOwnKey() {
+        return session.ownKey() == Session.OwnKey.WRITTEN;
     }
 
     public boolean isOver() {

@@ -3,6 +3,7 @@ package io.holdfast.etcd.session;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import com.google.protobuf.ByteString;
 import io.holdfast.Demand;
 import io.holdfast.LockView.Origin;
 import io.holdfast.spi.OwnerId;
@@ -22,7 +23,7 @@ class SessionTest {
     private static final long LONGEST_IDLE = Duration.ofMinutes(5).toNanos();
 
     private static Session session() {
-        return new Session(1, Duration.ofSeconds(10), Session.Kind.COMMON, LONG_AGO);
+        return new Session(1, Duration.ofSeconds(10), Session.Kind.COMMON, LONG_AGO, ByteString.EMPTY);
     }
 
     private static TicketKey key(Session session) {

@@ -1,4 +1,4 @@
-package io.holdfast.etcd;
+package io.holdfast.etcd.ticket;
 
 import com.google.protobuf.ByteString;
 import io.holdfast.LockView;
@@ -10,12 +10,10 @@ import io.holdfast.etcd.internal.wire.LeaseGrpc;
 import io.holdfast.etcd.internal.wire.LeaseTimeToLiveRequest;
 import io.holdfast.etcd.layout.Keys;
 import io.holdfast.etcd.layout.TicketValue;
-import io.holdfast.spi.Admission;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.LockStore.Page;
 import java.time.Duration;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -23,7 +21,7 @@ import java.util.Map;
 import java.util.Optional;
 
 /** Shows queues to people. Thread-safe. */
-final class LockViews {
+public final class LockViews {
 
     private static final int KEYS_AT_ONCE = 1000;
 
@@ -33,29 +31,31 @@ final class LockViews {
     private final EtcdClient client;
     private final Keys keys;
 
-    LockViews(EtcdClient client, Keys keys) {
+    public LockViews(EtcdClient client, Keys keys) {
         this.client = client;
         this.keys = keys;
     }
 
-    LockView view(String name, Deadline deadline) {
-        return view(name, queue(name, deadline), new HashMap<>(), deadline);
+    public LockView view(String name, Deadline deadline) {
+        return view(name, read(name, deadline), new HashMap<>(), deadline);
     }
 
     /** The tickets that hold a lock, in order. */
-    List<KeyValue> holders(String name, Deadline deadline) {
-        Admission admission = new Admission();
-        return queue(name, deadline).stream()
-                .takeWhile(ticket ->
-                        admission.admit(TicketValue.read(ticket.getValue()).demand()))
+    public List<KeyValue> holders(String name, Deadline deadline) {
+        return read(name, deadline).admitted().stream()
+                .map(QueueView.Entry::key)
                 .toList();
+    }
+
+    private QueueView read(String name, Deadline deadline) {
+        return QueueView.read(client, keys.queue(name), deadline);
     }
 
     /**
      * All keys of a lock lie together, so a page reads from its first lock on until it has seen the one behind its last. Where the
      * next page begins is said by the name of the last lock.
      */
-    Page views(String namePrefix, Optional<String> after, int limit, Deadline deadline) {
+    public Page views(String namePrefix, Optional<String> after, int limit, Deadline deadline) {
         Map<String, List<KeyValue>> queues = queues(namePrefix, after, limit, deadline);
         Optional<String> next = Optional.empty();
         if (queues.size() > limit) {
@@ -65,7 +65,7 @@ final class LockViews {
         }
         Map<Long, Optional<Duration>> timesLeft = new HashMap<>();
         List<LockView> views = new ArrayList<>();
-        queues.forEach((name, queue) -> views.add(view(name, inOrder(queue), timesLeft, deadline)));
+        queues.forEach((name, queue) -> views.add(view(name, QueueView.of(queue), timesLeft, deadline)));
         return new Page(views, next);
     }
 
@@ -91,38 +91,25 @@ final class LockViews {
         return queues;
     }
 
-    private List<KeyValue> queue(String name, Deadline deadline) {
-        List<KeyValue> queue = new ArrayList<>();
-        ByteString start = keys.queue(name);
-        client.pages(start, Keys.endOf(start), KEYS_AT_ONCE, queue::addAll, deadline);
-        return inOrder(queue);
-    }
-
-    private static List<KeyValue> inOrder(List<KeyValue> queue) {
-        queue.sort(Comparator.comparingLong(KeyValue::getCreateRevision));
-        return queue;
-    }
-
-    private LockView view(
-            String name, List<KeyValue> queue, Map<Long, Optional<Duration>> timesLeft, Deadline deadline) {
+    private LockView view(String name, QueueView queue, Map<Long, Optional<Duration>> timesLeft, Deadline deadline) {
+        List<QueueView.Entry> admitted = queue.admitted();
         List<Holder> holders = new ArrayList<>();
-        List<Waiter> waiters = new ArrayList<>();
-        Admission admission = new Admission();
-        for (KeyValue ticket : queue) {
-            TicketValue value = TicketValue.read(ticket.getValue());
-            if (admission.admit(value.demand())) {
-                holders.add(new Holder(
-                        value.origin(),
-                        value.demand(),
-                        value.isForeign() ? Optional.empty() : Optional.of(ticket.getCreateRevision()),
-                        // It was written when its client queued, and etcd does not say when it became the first.
-                        Optional.empty(),
-                        timeLeft(ticket.getLease(), timesLeft, deadline),
-                        value.standing()));
-            } else {
-                waiters.add(new Waiter(value.origin(), value.demand(), value.since()));
-            }
+        for (QueueView.Entry ticket : admitted) {
+            TicketValue value = ticket.value();
+            holders.add(new Holder(
+                    value.origin(),
+                    value.demand(),
+                    value.isForeign() ? Optional.empty() : Optional.of(ticket.created()),
+                    // It was written when its client queued, and etcd does not say when it became the first.
+                    Optional.empty(),
+                    timeLeft(ticket.key().getLease(), timesLeft, deadline),
+                    value.standing()));
         }
+        List<Waiter> waiters = queue.tickets()
+                .skip(admitted.size())
+                .map(QueueView.Entry::value)
+                .map(value -> new Waiter(value.origin(), value.demand(), value.since()))
+                .toList();
         return new LockView(name, holders, waiters);
     }
 
