@@ -9,7 +9,6 @@ import io.holdfast.Demand;
 import io.holdfast.LossReason;
 import io.holdfast.UnknownOutcomeException;
 import io.holdfast.proxy.Direction;
-import io.holdfast.proxy.TcpProxy;
 import io.holdfast.servers.ZooKeeperServer;
 import io.holdfast.spi.LockStore.Mode;
 import io.holdfast.spi.ReleaseAnswer;
@@ -26,43 +25,22 @@ import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.ZooDefs.Ids;
 import org.apache.zookeeper.ZooDefs.Perms;
-import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.ACL;
 import org.apache.zookeeper.data.Stat;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
 
 /** What the network does to requests, one kind of request at a time, and what may be left of them: one node or none. */
-class FaultsTest {
+class FaultsTest extends ProxiedServerTest {
 
     /** Long enough to reconnect within it: ZooKeeper's client pauses up to a second before it does. */
     private static final Duration TTL = Duration.ofSeconds(8);
 
-    private static ZooKeeperServer server;
-    private static ZooKeeper admin;
-
-    private final CountedRequests counted = new CountedRequests();
-    private TcpProxy proxy;
     private StoreBench bench;
-
-    @BeforeAll
-    static void startServer() throws Exception {
-        server = TestServers.single();
-        admin = TestServers.client(server.connectString());
-    }
-
-    @AfterAll
-    static void stopServer() throws Exception {
-        admin.close();
-        server.close();
-    }
 
     @BeforeEach
     void open() {
-        proxy = TcpProxy.to(server.address(), counted);
         bench = StoreBench.at(TestServers.uri("127.0.0.1:" + proxy.port()), TTL);
         // Connected, and the directory of all locks is known: what is counted and lost from here on is what the test
         // says.
@@ -73,7 +51,6 @@ class FaultsTest {
     @AfterEach
     void close() {
         bench.close();
-        proxy.close();
     }
 
     @Test
@@ -284,6 +261,22 @@ class FaultsTest {
                     .ignoreExceptions()
                     .until(() -> other.refusal("forgotten").isEmpty());
             assertThat(other.renew(before)).isEqualTo(Renewed.GONE);
+        }
+    }
+
+    @Test
+    void serversThatLostTheirDataAreUsedAgainThoughNothingWasHeld() throws Exception {
+        try (ZooKeeperServer forgetful = TestServers.single();
+                StoreBench other = StoreBench.at(TestServers.uri(forgetful.connectString()), Duration.ofSeconds(1))) {
+            other.release(other.acquire("forgotten"));
+            // It does not let clients in that have seen more than it has, and nobody tells them that they have no
+            // session.
+            forgetful.restartEmpty();
+
+            await().atMost(Duration.ofSeconds(50))
+                    .ignoreExceptions()
+                    .until(() -> other.refusal("forgotten", other.within(Duration.ofSeconds(5)))
+                            .isEmpty());
         }
     }
 

@@ -264,6 +264,27 @@ class GivenClientTest {
     }
 
     @Test
+    void aNewConnectionIsNoticedThoughItsClientTellsNobody() throws Exception {
+        try (TcpProxy proxy = TcpProxy.to(server.address())) {
+            ZooKeeper client = forgetfulClient(proxy);
+            try (StoreBench bench = new StoreBench(around(client), TTL)) {
+                // More than once: the one who listens is forgotten each time.
+                for (int i = 0; i < 3; i++) {
+                    bench.release(bench.acquire("silent"));
+                    long before = proxy.connections();
+                    proxy.resetConnections();
+                    await().atMost(Duration.ofSeconds(20))
+                            .until(() -> proxy.connections() > before
+                                    && client.getState().isConnected());
+                }
+                bench.release(bench.acquire("silent"));
+            } finally {
+                client.close();
+            }
+        }
+    }
+
+    @Test
     void aHolderHearsOfAForcedReleaseThoughWatchesAreNotSetAgainOnANewConnection() throws Exception {
         try (TcpProxy proxy = TcpProxy.to(server.address());
                 StoreBench other = StoreBench.at("zookeeper://" + server.connectString() + "/given?tick=100ms", TTL)) {
@@ -281,6 +302,47 @@ class GivenClientTest {
                 client.close();
             }
         }
+    }
+
+    @Test
+    void P1_whatWasKnownOfALockIsForgottenThoughWatchesAreNotSetAgainOnANewConnection() throws Exception {
+        ZooKeeper admin = TestServers.client(server.connectString());
+        try (TcpProxy proxy = TcpProxy.to(server.address())) {
+            ZooKeeper client = forgetfulClient(proxy);
+            // What is known is kept for a tick.
+            StoreFactory store = ZooKeeperStores.using(client, "/given", Duration.ofSeconds(4), Ids.OPEN_ACL_UNSAFE);
+            try (StoreBench bench = new StoreBench(store, TTL)) {
+                for (int number = 0; number < 5; number++) {
+                    bench.release(bench.acquire("remembered"));
+                }
+                proxy.refuseConnections();
+                proxy.resetConnections();
+                admin.delete("/given/remembered", -1);
+                admin.create("/given/remembered", new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.CONTAINER);
+                for (int number = 0; number < 4; number++) {
+                    admin.delete(foreignNode(admin), -1);
+                }
+                String theirs = foreignNode(admin);
+                proxy.heal();
+
+                TestTicket ours = bench.queue("remembered");
+
+                admin.delete(theirs, -1);
+                assertThat(ours.grants.poll(20, SECONDS)).isNotNull();
+            } finally {
+                client.close();
+            }
+        } finally {
+            admin.close();
+        }
+    }
+
+    private static String foreignNode(ZooKeeper admin) throws Exception {
+        return admin.create(
+                "/given/remembered/_c_foreign-lock-",
+                new byte[0],
+                Ids.OPEN_ACL_UNSAFE,
+                CreateMode.EPHEMERAL_SEQUENTIAL);
     }
 
     @Test

@@ -8,51 +8,28 @@ import io.holdfast.Demand;
 import io.holdfast.Holdfast;
 import io.holdfast.Lease;
 import io.holdfast.LockOptions;
-import io.holdfast.proxy.TcpProxy;
-import io.holdfast.servers.ZooKeeperServer;
 import io.holdfast.zookeeper.StoreBench.Renewed;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.ZooDefs.Ids;
-import org.apache.zookeeper.ZooKeeper;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 /** As on the way to credentials for all: servers tell a client nothing of what becomes of nodes it may not read. */
 @DisplayName("With nodes one may not read")
-class MixedCredentialsTest {
+class MixedCredentialsTest extends ProxiedServerTest {
 
     private static final Duration TTL = Duration.ofSeconds(30);
 
-    private static ZooKeeperServer server;
-    private static ZooKeeper admin;
-
-    private final CountedRequests counted = new CountedRequests();
-    private TcpProxy proxy;
     private StoreBench open;
     private StoreBench secret;
 
-    @BeforeAll
-    static void startServer() throws Exception {
-        server = TestServers.single();
-        admin = TestServers.client(server.connectString());
-    }
-
-    @AfterAll
-    static void stopServer() throws Exception {
-        admin.close();
-        server.close();
-    }
-
     @BeforeEach
     void connect() {
-        proxy = TcpProxy.to(server.address(), counted);
         open = StoreBench.at(openUri(), TTL);
         secret = StoreBench.at(secretUri(), TTL);
     }
@@ -61,7 +38,6 @@ class MixedCredentialsTest {
     void disconnect() {
         open.close();
         secret.close();
-        proxy.close();
     }
 
     private String openUri() {

@@ -6,11 +6,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.holdfast.Demand;
 import io.holdfast.proxy.Direction;
-import io.holdfast.proxy.TcpProxy;
 import io.holdfast.servers.ZooKeeperServer;
-import java.io.IOException;
-import java.net.Socket;
-import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -18,45 +14,24 @@ import java.util.List;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.ZooDefs.Ids;
 import org.apache.zookeeper.ZooDefs.Perms;
-import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.data.ACL;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 @DisplayName("The view of a contended queue")
-class QueueViewTest {
+class QueueViewTest extends ProxiedServerTest {
 
     private static final Duration TTL = Duration.ofSeconds(30);
 
-    private static ZooKeeperServer server;
-    private static ZooKeeper admin;
-
-    private final CountedRequests counted = new CountedRequests();
-    private TcpProxy proxy;
     private StoreBench bench;
     private StoreBench other;
 
-    @BeforeAll
-    static void startServer() throws Exception {
-        server = TestServers.single();
-        admin = TestServers.client(server.connectString());
-    }
-
-    @AfterAll
-    static void stopServer() throws Exception {
-        admin.close();
-        server.close();
-    }
-
     @BeforeEach
     void open() {
-        proxy = TcpProxy.to(server.address(), counted);
         // A view outlives its last waiter by a tick.
-        bench = StoreBench.at("zookeeper://127.0.0.1:" + proxy.port() + "/locks?tick=1s", TTL);
+        bench = StoreBench.at(proxied("1s"), TTL);
         other = StoreBench.at(TestServers.uri(server.connectString()), TTL);
     }
 
@@ -64,7 +39,6 @@ class QueueViewTest {
     void close() {
         bench.close();
         other.close();
-        proxy.close();
     }
 
     @Test
@@ -76,14 +50,14 @@ class QueueViewTest {
             theirs.add(other.acquire("many/" + i));
             ours.add(bench.queue("many/" + i));
         }
-        await().atMost(Duration.ofSeconds(20)).until(() -> watches() >= locks);
+        await().atMost(Duration.ofSeconds(20)).until(() -> TestServers.watches(server) >= locks);
         for (int i = 0; i < locks; i++) {
             other.release(theirs.get(i));
             assertThat(ours.get(i).grants.poll(20, SECONDS)).isNotNull();
             bench.release(ours.get(i));
         }
 
-        await().atMost(Duration.ofSeconds(20)).until(() -> watches() == 0);
+        await().atMost(Duration.ofSeconds(20)).until(() -> TestServers.watches(server) == 0);
     }
 
     @Test
@@ -92,11 +66,11 @@ class QueueViewTest {
         // Somebody who watches nothing.
         String holder = foreign("given-up");
         TestTicket waiter = bench.queue("given-up");
-        await().until(() -> watches() == 1);
+        await().until(() -> TestServers.watches(server) == 1);
 
         bench.withdraw(waiter);
 
-        await().atMost(Duration.ofSeconds(20)).until(() -> watches() == 0);
+        await().atMost(Duration.ofSeconds(20)).until(() -> TestServers.watches(server) == 0);
         admin.delete(holder, -1);
     }
 
@@ -279,15 +253,5 @@ class QueueViewTest {
                 new byte[0],
                 Ids.OPEN_ACL_UNSAFE,
                 CreateMode.EPHEMERAL_SEQUENTIAL);
-    }
-
-    /** How many watches the server has, of all sessions. */
-    private static int watches() throws IOException {
-        try (Socket socket = new Socket("127.0.0.1", server.port())) {
-            socket.getOutputStream().write("wchs".getBytes(StandardCharsets.US_ASCII));
-            String answer = new String(socket.getInputStream().readAllBytes(), StandardCharsets.US_ASCII);
-            return Integer.parseInt(answer.substring(answer.indexOf("watches:") + "watches:".length())
-                    .trim());
-        }
     }
 }

@@ -4,8 +4,6 @@ import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
-import io.holdfast.proxy.TcpProxy;
-import io.holdfast.servers.ZooKeeperServer;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -14,42 +12,21 @@ import java.util.List;
 import java.util.Map;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.ZooDefs.Ids;
-import org.apache.zookeeper.ZooKeeper;
-import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
-import org.junit.jupiter.api.BeforeAll;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 @DisplayName("What is sent to the servers")
-class RoundTripsTest {
+class RoundTripsTest extends ProxiedServerTest {
 
     private static final Duration TTL = Duration.ofSeconds(30);
 
-    private static ZooKeeperServer server;
-    private static ZooKeeper admin;
-
-    private final CountedRequests counted = new CountedRequests();
-    private TcpProxy proxy;
     private StoreBench bench;
     private StoreBench other;
 
-    @BeforeAll
-    static void startServer() throws Exception {
-        server = TestServers.single();
-        admin = TestServers.client(server.connectString());
-    }
-
-    @AfterAll
-    static void stopServer() throws Exception {
-        admin.close();
-        server.close();
-    }
-
     @BeforeEach
     void open() {
-        proxy = TcpProxy.to(server.address(), counted);
         // A view outlives its last waiter by a tick: longer than a busy machine lets one wait for the next.
         bench = through("5s");
         other = StoreBench.at(TestServers.uri(server.connectString()), TTL);
@@ -58,14 +35,13 @@ class RoundTripsTest {
     }
 
     private StoreBench through(String tick) {
-        return StoreBench.at("zookeeper://127.0.0.1:" + proxy.port() + "/locks?tick=" + tick, TTL);
+        return StoreBench.at(proxied(tick), TTL);
     }
 
     @AfterEach
     void close() {
         bench.close();
         other.close();
-        proxy.close();
     }
 
     @Test
@@ -77,6 +53,34 @@ class RoundTripsTest {
 
         bench.release(bench.acquire("counted"));
         assertThat(sent()).isEqualTo(Map.of("create2", 1, "getChildren2", 1, "delete", 1));
+    }
+
+    @Test
+    void aLockThatOneClientTakesAgainAndAgainIsNotListed() {
+        for (int i = 0; i < 3; i++) {
+            bench.release(bench.acquire("mine"));
+        }
+        counted.sinceLastAsked();
+
+        for (int i = 0; i < 10; i++) {
+            bench.release(bench.acquire("mine"));
+        }
+
+        assertThat(sent()).isEqualTo(Map.of("create2", 10, "delete", 10));
+    }
+
+    @Test
+    void aLockThatTwoClientsTakeInTurnIsListedBackToBack() {
+        bench.release(bench.acquire("ours"));
+        other.release(other.acquire("ours"));
+        counted.sinceLastAsked();
+
+        for (int i = 0; i < 10; i++) {
+            bench.release(bench.acquire("ours"));
+            other.release(other.acquire("ours"));
+        }
+
+        assertThat(sent()).isEqualTo(Map.of("create2", 10, "getChildren2", 10, "delete", 10));
     }
 
     @Test

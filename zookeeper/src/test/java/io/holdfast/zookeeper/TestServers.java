@@ -1,6 +1,9 @@
 package io.holdfast.zookeeper;
 
 import io.holdfast.servers.ZooKeeperServer;
+import java.io.IOException;
+import java.net.Socket;
+import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 import java.util.Random;
 import java.util.concurrent.CountDownLatch;
@@ -62,5 +65,15 @@ final class TestServers {
             throw new AssertionError("cannot take over session 0x" + Long.toHexString(id));
         }
         thief.close();
+    }
+
+    /** How many watches the server has, of all sessions. */
+    static int watches(ZooKeeperServer server) throws IOException {
+        try (Socket socket = new Socket("127.0.0.1", server.port())) {
+            socket.getOutputStream().write("wchs".getBytes(StandardCharsets.US_ASCII));
+            String answer = new String(socket.getInputStream().readAllBytes(), StandardCharsets.US_ASCII);
+            return Integer.parseInt(answer.substring(answer.indexOf("watches:") + "watches:".length())
+                    .trim());
+        }
     }
 }

@@ -20,6 +20,8 @@ import io.holdfast.spi.Withdrawal;
 import io.holdfast.zookeeper.StoreBench.Renewed;
 import io.holdfast.zookeeper.tree.Layout;
 import io.holdfast.zookeeper.tree.NodeNames;
+import java.net.InetAddress;
+import java.net.ServerSocket;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -371,17 +373,48 @@ class ZooKeeperStoreTest {
     }
 
     @Test
-    void nobodyAnsweringIsAnErrorByTheDeadline() {
-        try (StoreBench lonely = StoreBench.at("zookeeper://127.0.0.1:1/locks", TTL)) {
+    void nobodyAnsweringIsAnErrorByTheDeadline() throws Exception {
+        try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+                StoreBench lonely = StoreBench.at(uri(silent), TTL)) {
             assertThatThrownBy(() -> lonely.refusal("x", lonely.within(Duration.ofMillis(300))))
                     .isInstanceOf(StoreUnavailableException.class)
-                    .hasMessageContaining("127.0.0.1:1");
+                    .hasMessageContaining("127.0.0.1:" + silent.getLocalPort())
+                    .hasMessageContaining("answered in time");
         }
     }
 
     @Test
-    void anotherTtlDoesNotEndASessionThatSomebodyIsAboutToUse() {
-        try (StoreBench lonely = StoreBench.at("zookeeper://127.0.0.1:1/locks", TTL)) {
+    void aRefusedConnectionIsSaidToBeRefused() {
+        try (StoreBench lonely = StoreBench.at("zookeeper://127.0.0.1:1,127.0.0.1:2/locks", TTL)) {
+            // Again: the next request asks anew.
+            for (int i = 0; i < 2; i++) {
+                assertThatThrownBy(() -> lonely.refusal("x"))
+                        .isInstanceOf(StoreUnavailableException.class)
+                        .hasMessageContaining("cannot connect to 127.0.0.1:1: Connection refused, "
+                                + "127.0.0.1:2: Connection refused");
+            }
+            assertThatThrownBy(() -> lonely.store.ping(lonely.soon()))
+                    .isInstanceOf(StoreUnavailableException.class)
+                    .hasMessageContaining("127.0.0.1:1: Connection refused");
+        }
+    }
+
+    @Test
+    void oneServerThatAnswersWillDo() {
+        try (StoreBench half =
+                StoreBench.at("zookeeper://127.0.0.1:1," + server.connectString() + "/locks?tick=100ms", TTL)) {
+            half.release(half.acquire("half"));
+        }
+    }
+
+    private static String uri(ServerSocket silent) {
+        return "zookeeper://127.0.0.1:" + silent.getLocalPort() + "/locks";
+    }
+
+    @Test
+    void anotherTtlDoesNotEndASessionThatSomebodyIsAboutToUse() throws Exception {
+        try (ServerSocket silent = new ServerSocket(0, 50, InetAddress.getLoopbackAddress());
+                StoreBench lonely = StoreBench.at(uri(silent), TTL)) {
             List<Thread> waiting = new ArrayList<>();
             for (int i = 0; i < 16; i++) {
                 TestTicket ticket = lonely.ticket("x", Demand.exclusive(), TTL.plusMillis(i));

@@ -69,6 +69,21 @@ class SpecificationTest {
     }
 
     @Test
+    void p1WhoDoesNotListTheQueueIsTheFirstInIt() throws Exception {
+        assertHolds("QuietDirectory", "QuietDirectoryWatched", SOON);
+    }
+
+    @Test
+    void twoHoldIfTheRemovalOfAnUnlistedDirectoryIsNotTold() throws Exception {
+        assertViolated("Exclusion", "QuietDirectory", "QuietDirectoryUnwatched");
+    }
+
+    @Test
+    void twoHoldIfWhatWasKnownOfADirectoryOutlivesTheConnection() throws Exception {
+        assertViolated("Exclusion", "QuietDirectory", "QuietDirectoryRemembered");
+    }
+
+    @Test
     @Tag("full")
     void p1OneHoldsAmongMoreClientsWithViews() throws Exception {
         assertHolds("StandingView", "StandingViewExactFull", LATE);

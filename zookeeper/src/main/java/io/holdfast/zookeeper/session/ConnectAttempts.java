@@ -8,19 +8,24 @@ import org.apache.zookeeper.client.HostProvider;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Notes when the attempt began by which ZooKeeper's client connected. It is asked for an address just before each.
+ * Notes when the attempt began by which ZooKeeper's client connected, and tells of those that failed. It is asked for an
+ * address just before each.
  *
  * <p>Thread-safe.
  */
 public final class ConnectAttempts implements HostProvider {
 
     private final TimeSource time;
+    private final Runnable failed;
     private volatile @Nullable HostProvider hosts;
+    private volatile boolean attempted;
     private volatile long attemptNanos;
     private volatile @Nullable Long connectedNanos;
 
-    ConnectAttempts(TimeSource time) {
+    /** @param failed runs after each attempt that failed */
+    ConnectAttempts(TimeSource time, Runnable failed) {
         this.time = time;
+        this.failed = failed;
     }
 
     void among(HostProvider newHosts) {
@@ -34,6 +39,10 @@ public final class ConnectAttempts implements HostProvider {
 
     @Override
     public InetSocketAddress next(long spinDelay) {
+        if (attempted) {
+            failed.run();
+        }
+        attempted = true;
         InetSocketAddress address = hosts().next(spinDelay);
         attemptNanos = time.nanoTime();
         return address;
@@ -41,6 +50,7 @@ public final class ConnectAttempts implements HostProvider {
 
     @Override
     public void onConnected() {
+        attempted = false;
         connectedNanos = attemptNanos;
         hosts().onConnected();
     }

@@ -2,6 +2,7 @@ package io.holdfast.zookeeper.session;
 
 import java.io.IOException;
 import java.time.Duration;
+import java.util.Optional;
 import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.ZooKeeper;
 
@@ -13,6 +14,11 @@ public interface Connector {
 
     /** Says who we are, once, on the first connection and before any other request. */
     void authenticate(ZooKeeper client);
+
+    /** Which servers refuse connections, and how, if all do. To be asked when none could be had; takes a moment. */
+    default Optional<String> refusals() {
+        return Optional.empty();
+    }
 
     /** Whether the client is ours: then each session gets its own and closes it, and hears of its state. */
     boolean isOwn();

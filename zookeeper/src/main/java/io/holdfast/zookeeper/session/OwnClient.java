@@ -1,8 +1,15 @@
 package io.holdfast.zookeeper.session;
 
 import java.io.IOException;
+import java.net.ConnectException;
+import java.net.InetAddress;
+import java.net.InetSocketAddress;
+import java.net.Socket;
+import java.net.UnknownHostException;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import org.apache.zookeeper.Watcher;
@@ -20,6 +27,8 @@ import org.apache.zookeeper.client.ZKClientConfig;
  */
 public record OwnClient(String servers, Optional<String> digest, Map<String, String> properties) implements Connector {
 
+    private static final int REFUSES_WITHIN_MILLIS = 500;
+
     @Override
     public ZooKeeper connect(Duration timeout, Watcher watcher, ConnectAttempts attempts) throws IOException {
         ZKClientConfig config = new ZKClientConfig();
@@ -33,6 +42,40 @@ public record OwnClient(String servers, Optional<String> digest, Map<String, Str
     @Override
     public void authenticate(ZooKeeper client) {
         digest.ifPresent(user -> client.addAuthInfo("digest", user.getBytes(StandardCharsets.UTF_8)));
+    }
+
+    /** ZooKeeper's client does not tell why it has no connection. */
+    @Override
+    public Optional<String> refusals() {
+        List<String> refusals = new ArrayList<>();
+        for (InetSocketAddress server : new ConnectStringParser(servers).getServerAddresses()) {
+            Optional<String> refusal = refusal(server.getHostString(), server.getPort());
+            if (refusal.isEmpty()) {
+                return refusal;
+            }
+            refusals.add(server.getHostString() + ":" + server.getPort() + ": " + refusal.get());
+        }
+        return Optional.of(String.join(", ", refusals));
+    }
+
+    private static Optional<String> refusal(String host, int port) {
+        String refusal = "";
+        try {
+            for (InetAddress address : InetAddress.getAllByName(host)) {
+                try (Socket socket = new Socket()) {
+                    socket.connect(new InetSocketAddress(address, port), REFUSES_WITHIN_MILLIS);
+                    return Optional.empty();
+                } catch (ConnectException e) {
+                    refusal = String.valueOf(e.getMessage());
+                }
+            }
+            return Optional.of(refusal);
+        } catch (UnknownHostException e) {
+            return Optional.of("no such host");
+        } catch (IOException e) {
+            // Silence, rather than a refusal: it may answer yet.
+            return Optional.empty();
+        }
     }
 
     @Override

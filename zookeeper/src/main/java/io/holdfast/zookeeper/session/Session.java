@@ -14,6 +14,7 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Watcher.Event.KeeperState;
+import org.apache.zookeeper.Watcher.WatcherType;
 import org.apache.zookeeper.ZooKeeper;
 
 /**
@@ -73,7 +74,7 @@ public final class Session {
         this.ttl = ttl;
         this.purpose = purpose;
         this.user = user;
-        this.client = new SessionClient(ensemble, context);
+        this.client = new SessionClient(ensemble, context, this::connectFailed);
         this.base = new SessionBase(ensemble.tick());
         this.nextRound = new EarliestAlarm(context.timer(), this::round);
     }
@@ -142,8 +143,14 @@ public final class Session {
         return client.setsWatchesAgain();
     }
 
+    /** Ends a recursive watch, and any other on that path. */
     public void unwatchBelow(String path) {
-        client.unwatchBelow(path, hub);
+        client.unwatch(path, hub, WatcherType.Any);
+    }
+
+    /** Ends a watch of that node alone. */
+    public void unwatchNode(String path) {
+        client.unwatch(path, hub, WatcherType.Data);
     }
 
     /** Once this is answered, a quorum had the session alive after it was sent. */
@@ -244,7 +251,7 @@ public final class Session {
             case Disconnected -> {
                 base.disconnected();
                 listening = false;
-                state.suspend(context.time().nanoTime());
+                state.suspend();
                 user.disconnected();
             }
             case Expired -> end(Ending.EXPIRED, "the session expired at the servers");
@@ -252,6 +259,23 @@ public final class Session {
             case Closed -> end(Ending.FOR_GOOD, "the ZooKeeper client was closed");
             default -> LOG.log(Level.DEBUG, () -> "ZooKeeper session of " + ensemble.name() + ": " + news);
         }
+    }
+
+    /** On a thread of ZooKeeper's client. */
+    private void connectFailed() {
+        if (state.now() == State.CONNECTING) {
+            client.elsewhere("-refused", this::endIfRefused);
+        }
+    }
+
+    /** Those who wait for the first connection need not wait for their deadlines to hear that there will be none. */
+    private void endIfRefused() {
+        ensemble.connector()
+                .refusals()
+                .filter(refused -> state.now() == State.CONNECTING)
+                .ifPresent(refused -> end(
+                        Ending.NOT_OPENED,
+                        "cannot connect to " + refused + ". Is ZooKeeper running there? Check hosts and ports"));
     }
 
     private void connected() {
@@ -286,11 +310,6 @@ public final class Session {
         try {
             if (isReachable() && (state.now() == State.CONNECTED || !client.isOwn())) {
                 probe(now);
-            } else if (client.isOwn() && isOverdue(now)) {
-                // It has expired by all likelihood, but if no server lets this client in (say, because they have lost
-                // their data and wait for one that is not ahead of them), nobody will ever say so.
-                end(Ending.EXPIRED, "no server was reachable for as long as its timeout");
-                return;
             }
             user.tend(now);
         } finally {
@@ -301,11 +320,6 @@ public final class Session {
 
     private long pauseNanos() {
         return ensemble.tick().toNanos() / 5;
-    }
-
-    private boolean isOverdue(long now) {
-        return !isReachable()
-                && state.isSuspendedSince(now - ttl.plus(ensemble.tick()).toNanos());
     }
 
     /** A cheap read, see {@link SessionBase}. */

@@ -9,6 +9,7 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.zookeeper.Watcher;
+import org.apache.zookeeper.Watcher.WatcherType;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.ZooKeeper.States;
 import org.apache.zookeeper.client.ZKClientConfig;
@@ -32,10 +33,11 @@ final class SessionClient {
 
     private volatile @Nullable AsyncZooKeeper requests;
 
-    SessionClient(Ensemble ensemble, StoreContext context) {
+    /** @param connectFailed runs after each attempt to connect that failed; must not wait */
+    SessionClient(Ensemble ensemble, StoreContext context, Runnable connectFailed) {
         this.ensemble = ensemble;
         this.context = context;
-        this.attempts = new ConnectAttempts(context.time());
+        this.attempts = new ConnectAttempts(context.time(), connectFailed);
     }
 
     /** Runs it on a thread of its own. ZooKeeper's client names its threads after the one that makes it. */
@@ -93,11 +95,11 @@ final class SessionClient {
     }
 
     /** Only of a client of ours are all watches ours. */
-    void unwatchBelow(String path, Watcher watcher) {
+    void unwatch(String path, Watcher watcher, WatcherType type) {
         if (isOwn()) {
-            requests().unwatchAll(path);
+            requests().unwatchAll(path, type);
         } else {
-            requests().unwatch(path, watcher);
+            requests().unwatch(path, watcher, type);
         }
     }
 

@@ -15,7 +15,8 @@ import org.jspecify.annotations.Nullable;
  *        └─────────────┴──► ENDED ◄───┘
  * </pre>
  *
- * <p>SUSPENDED is a lost connection: the servers keep the session for the rest of its timeout. ENDED is final. Thread-safe.
+ * <p>SUSPENDED is a lost connection: the servers keep the session for the rest of its timeout. If no server lets it in for 4/3 of
+ * that, ZooKeeper's client says that it has expired. ENDED is final. Thread-safe.
  */
 final class SessionState {
 
@@ -29,7 +30,6 @@ final class SessionState {
     // Guarded by this.
     private State state = State.CONNECTING;
     private CompletableFuture<Void> change = new CompletableFuture<>();
-    private long suspendedNanos;
     private @Nullable Ending ending;
     private String endingDetail = "";
 
@@ -46,15 +46,10 @@ final class SessionState {
         return true;
     }
 
-    synchronized void suspend(long nowNanos) {
+    synchronized void suspend() {
         if (state == State.CONNECTED) {
-            suspendedNanos = nowNanos;
             enter(State.SUSPENDED);
         }
-    }
-
-    synchronized boolean isSuspendedSince(long nanos) {
-        return state == State.SUSPENDED && suspendedNanos - nanos < 0;
     }
 
     /** False if it had ended before. */

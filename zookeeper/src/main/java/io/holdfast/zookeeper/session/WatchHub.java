@@ -1,14 +1,14 @@
 package io.holdfast.zookeeper.session;
 
-import java.util.Objects;
+import java.util.List;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentMap;
 import java.util.function.Consumer;
-import java.util.stream.Stream;
 import org.apache.zookeeper.WatchedEvent;
 import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.Watcher.Event.EventType;
 import org.apache.zookeeper.Watcher.Event.KeeperState;
+import org.jspecify.annotations.Nullable;
 
 /**
  * Brings the watch events of one session to those who wait for them.
@@ -63,11 +63,14 @@ public final class WatchHub implements Watcher {
             return;
         }
         String path = event.getPath();
-        Listener node = waiting.remove(path);
-        Listener directory = following.get(path);
-        Listener parent = following.get(path.substring(0, path.lastIndexOf('/')));
-        EachAlone.forEach(
-                Stream.of(node, directory, parent).filter(Objects::nonNull).toList(),
-                listener -> listener.changed(path, event.getType()));
+        tell(waiting.remove(path), event);
+        tell(following.get(path), event);
+        tell(following.get(path.substring(0, path.lastIndexOf('/'))), event);
+    }
+
+    private static void tell(@Nullable Listener listener, WatchedEvent event) {
+        if (listener != null) {
+            EachAlone.forEach(List.of(listener), one -> one.changed(event.getPath(), event.getType()));
+        }
     }
 }

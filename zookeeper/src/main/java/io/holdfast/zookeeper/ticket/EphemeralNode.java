@@ -17,7 +17,7 @@ import io.holdfast.zookeeper.tree.QueuedNode;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.KeeperException.Code;
@@ -42,8 +42,9 @@ final class EphemeralNode {
     private final Directories directories;
     private final String uuid;
     private final String directory;
-    private final AtomicBoolean deleteSent = new AtomicBoolean();
+    private final AtomicInteger deletions = new AtomicInteger();
 
+    private volatile @Nullable QuietDirectory quiet;
     private volatile @Nullable Created created;
     private volatile boolean mayExist;
 
@@ -83,7 +84,7 @@ final class EphemeralNode {
     record Joined(boolean admitted, Optional<LockQueue> listing) {}
 
     /** Makes the node. Fails with what ZooKeeper says, or late with an unknown outcome. */
-    Joined make(Optional<QueueView> view, Deadline deadline) throws KeeperException, SessionOverException {
+    Joined make(SessionTickets tickets, Deadline deadline) throws KeeperException, SessionOverException {
         int missing = 0;
         while (true) {
             session.awaitConnected(ticket.name(), deadline);
@@ -92,7 +93,7 @@ final class EphemeralNode {
                     created = Answers.await(find(), deadline).orElse(null);
                     mayExist = created != null;
                 }
-                Joined joined = created == null ? create(view, deadline) : joined(list(), deadline);
+                Joined joined = created == null ? create(tickets, deadline) : joined(list(), deadline);
                 requireToken(created().orElseThrow().czxid());
                 if (LockQueue.isNumberedForItself(name())) {
                     return joined;
@@ -109,8 +110,12 @@ final class EphemeralNode {
         }
     }
 
-    private Joined create(Optional<QueueView> view, Deadline deadline) throws KeeperException {
+    private Joined create(SessionTickets tickets, Deadline deadline) throws KeeperException {
         List<CompletableFuture<Created>> parents = directories.make(session, directory);
+        Optional<QueueView> view = tickets.view(directory);
+        QuietDirectory numbers = tickets.use(directory);
+        quiet = numbers;
+        boolean followed = view.filter(QueueView::followsCreations).isPresent() || numbers.isKnown();
         mayExist = true;
         CompletableFuture<Created> creation = session.requests()
                 .create(
@@ -119,8 +124,7 @@ final class EphemeralNode {
                         tree.acl(),
                         CreateMode.EPHEMERAL_SEQUENTIAL);
         // Back to back with the creation it costs no time, but the servers some work.
-        Optional<CompletableFuture<Children>> listing =
-                view.filter(QueueView::followsCreations).isPresent() ? Optional.empty() : Optional.of(list());
+        Optional<CompletableFuture<Children>> listing = followed ? Optional.empty() : Optional.of(list());
         creation.whenComplete((made, failure) -> {
             if (session.goesOnWithoutUs()) {
                 settle();
@@ -135,7 +139,9 @@ final class EphemeralNode {
             throw Directories.reason(parents, e);
         }
         directories.remember(directory);
-        Optional<Boolean> admitted = view.flatMap(known -> known.admits(name()));
+        Optional<Boolean> admitted = numbers.isFirst(LockQueue.number(name()))
+                ? Optional.of(true)
+                : view.flatMap(known -> known.admits(name()));
         return admitted.isPresent()
                 ? new Joined(admitted.get(), Optional.empty())
                 : joined(listing.orElseGet(this::list), deadline);
@@ -161,6 +167,10 @@ final class EphemeralNode {
             created = null;
             mayExist = false;
             throw KeeperException.create(Code.NONODE, directory);
+        }
+        QuietDirectory numbers = quiet;
+        if (numbers != null) {
+            numbers.listed(LockQueue.number(name()), queue.isFirst(name()));
         }
         if (queue.isTooLong()) {
             throw new UnsupportedLockException(
@@ -228,8 +238,14 @@ final class EphemeralNode {
     }
 
     private CompletableFuture<Boolean> delete(Created found) {
-        // The answer to an earlier one may have been lost: if the node is gone now, that was us.
-        boolean sentBefore = deleteSent.getAndSet(true);
-        return session.requests().delete(found.path()).thenApply(existed -> existed || sentBefore);
+        // Another one of ours may have been first: a release meets the sweep, or the answer to an earlier one was lost.
+        deletions.incrementAndGet();
+        return session.requests().delete(found.path()).thenApply(existed -> {
+            QuietDirectory numbers = quiet;
+            if (numbers != null) {
+                numbers.deleted(LockQueue.number(found.path()));
+            }
+            return existed || deletions.get() > 1;
+        });
     }
 }

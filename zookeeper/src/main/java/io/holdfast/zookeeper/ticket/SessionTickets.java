@@ -39,6 +39,9 @@ final class SessionTickets implements Session.User {
     /** Of the locks some of these wait for, or did lately, by directory. */
     private final Map<String, QueueView> views = new ConcurrentHashMap<>();
 
+    /** Of the locks these have used lately, by directory. */
+    private final Map<String, QuietDirectory> quiet = new ConcurrentHashMap<>();
+
     /** What is being removed from a session that goes on without us. */
     private final Map<TicketNode, CompletableFuture<Boolean>> leaving = new ConcurrentHashMap<>();
 
@@ -133,6 +136,13 @@ final class SessionTickets implements Session.User {
         return Optional.ofNullable(views.get(directory));
     }
 
+    /** A node is about to be made there. */
+    QuietDirectory use(String directory) {
+        return quiet.compute(
+                directory,
+                (path, known) -> (known == null ? new QuietDirectory(session, path) : known).used(nanoTime()));
+    }
+
     /** From now on a node is granted when its turn comes. */
     void await(TicketNode node, Optional<LockQueue> seen) {
         boolean added;
@@ -169,6 +179,7 @@ final class SessionTickets implements Session.User {
     @Override
     public void disconnected() {
         EachAlone.forEach(views.values(), QueueView::disconnected);
+        EachAlone.forEach(quiet.values(), QuietDirectory::end);
         if (!session.setsWatchesAgain()) {
             EachAlone.forEach(live, TicketNode::watchLost);
         }
@@ -208,6 +219,9 @@ final class SessionTickets implements Session.User {
     public void tend(long nowNanos) {
         EachAlone.forEach(live, node -> node.tend(nowNanos));
         EachAlone.forEach(views.values(), view -> view.tend(nowNanos));
+        quiet.values()
+                .removeIf(known ->
+                        known.endIfIdle(nowNanos - session.ensemble().tick().toNanos()));
         if (nowNanos - nextSweepNanos >= 0) {
             nextSweepNanos = nowNanos + sweepNanos;
             sweep(nowNanos);

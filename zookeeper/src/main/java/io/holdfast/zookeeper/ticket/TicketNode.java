@@ -41,7 +41,8 @@ final class TicketNode {
      * our requests: "no node" sends the whole pipeline again. Never while our own node is in it, so our number
      * stays comparable for as long as we have one.
      *
-     * Wait: QueueView. While it follows the queue, a join needs no listing of its own.
+     * Wait: QueueView. While it follows the queue, a join needs no listing of its own; nor does one to a lock that nobody else
+     * uses, see QuietDirectory.
      *
      * Leave: delete our node, by its full name. The name holds a uuid of the ticket's owner, so a delete that is repeated, or
      * late, can hit nothing but this ticket's own node (P3).
@@ -125,7 +126,7 @@ final class TicketNode {
     // ---- joining, on the caller's thread ----
 
     void join(Deadline deadline) throws KeeperException, SessionOverException {
-        joined = node.make(tickets.view(node.directory()), deadline);
+        joined = node.make(tickets, deadline);
     }
 
     /** Whether it holds the lock, as far as was seen when it joined. */

@@ -3,11 +3,12 @@ package io.holdfast.zookeeper.tree;
 import io.holdfast.Demand;
 import io.holdfast.spi.Admission;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.List;
-import java.util.NavigableMap;
+import java.util.NavigableSet;
 import java.util.Optional;
 import java.util.Set;
-import java.util.TreeMap;
+import java.util.TreeSet;
 
 /**
  * Who holds a lock and who is queued for it, in order: as one listing showed it, and as the events since then have changed it.
@@ -23,17 +24,12 @@ public final class LockQueue {
 
     private static final int MOST_BYTES = 1_000_000;
 
-    private record Place(int number, String name) implements Comparable<Place> {
+    /** Foreign clients may go on when numbers are used up: negative ones come last. */
+    private static final Comparator<QueuedNode> ORDER = Comparator.<QueuedNode>comparingInt(
+                    node -> node.sequence() + Integer.MIN_VALUE)
+            .thenComparing(QueuedNode::name);
 
-        @Override
-        public int compareTo(Place other) {
-            // Foreign clients may go on when numbers are used up: negative ones come last.
-            int order = Integer.compareUnsigned(number, other.number);
-            return order != 0 ? order : name.compareTo(other.name);
-        }
-    }
-
-    private final NavigableMap<Place, QueuedNode> nodes = new TreeMap<>();
+    private final NavigableSet<QueuedNode> nodes = new TreeSet<>(ORDER);
     /** All nodes with smaller numbers were heard of. */
     private int next;
 
@@ -55,7 +51,7 @@ public final class LockQueue {
     public static LockQueue of(List<String> names, int version) {
         LockQueue queue = new LockQueue(version, names.size());
         for (String name : names) {
-            QueuedNode.parse(name).ifPresent(node -> queue.nodes.put(place(node), node));
+            QueuedNode.parse(name).ifPresent(queue.nodes::add);
             queue.bytes += size(name);
         }
         return queue;
@@ -66,7 +62,7 @@ public final class LockQueue {
         version++;
         bytes += size(name);
         QueuedNode.parse(name).ifPresent(node -> {
-            nodes.put(place(node), node);
+            nodes.add(node);
             if (node.sequence() == next) {
                 next++;
             }
@@ -77,7 +73,7 @@ public final class LockQueue {
     public void deleted(String name) {
         version++;
         bytes -= size(name);
-        QueuedNode.parse(name).ifPresent(node -> nodes.remove(place(node)));
+        QueuedNode.parse(name).ifPresent(nodes::remove);
     }
 
     /** What the version of the directory's children must be if no event was lost. */
@@ -90,20 +86,28 @@ public final class LockQueue {
     }
 
     public List<QueuedNode> nodes() {
-        return List.copyOf(nodes.values());
+        return List.copyOf(nodes);
     }
 
     public boolean contains(String name) {
-        return QueuedNode.parse(name)
-                .filter(node -> nodes.containsKey(place(node)))
-                .isPresent();
+        return QueuedNode.parse(name).filter(nodes::contains).isPresent();
     }
 
     /** Whether it is there, and everybody ahead of it who is there too is known. */
     public boolean covers(String name) {
         return QueuedNode.parse(name)
-                .filter(node -> Integer.compareUnsigned(node.sequence(), next) < 0 && nodes.containsKey(place(node)))
+                .filter(node -> Integer.compareUnsigned(node.sequence(), next) < 0 && nodes.contains(node))
                 .isPresent();
+    }
+
+    /** The number ZooKeeper gave to a node of ours. */
+    public static int number(String name) {
+        return QueuedNode.parse(name).orElseThrow().sequence();
+    }
+
+    /** Whether it is ahead of all others. */
+    public boolean isFirst(String name) {
+        return !nodes.isEmpty() && nodes.first().name().equals(name);
     }
 
     /** Whether no other node gets its number: the servers stop counting at the largest, and give that to all who come. */
@@ -120,17 +124,13 @@ public final class LockQueue {
 
     /** All nodes of one owner: more than one if an earlier session of it was given up and is not yet over. */
     public List<QueuedNode> of(String uuid) {
-        return nodes.values().stream()
-                .filter(node -> NodeNames.isOf(uuid, node.name()))
-                .toList();
+        return nodes.stream().filter(node -> NodeNames.isOf(uuid, node.name())).toList();
     }
 
     /** The first ones, who hold the lock. */
     public List<QueuedNode> holders() {
         Admission admission = new Admission();
-        return nodes.values().stream()
-                .takeWhile(node -> admission.admit(node.demand()))
-                .toList();
+        return nodes.stream().takeWhile(node -> admission.admit(node.demand())).toList();
     }
 
     /** Whether the node of that name is there and holds the lock. */
@@ -142,7 +142,7 @@ public final class LockQueue {
     public List<String> admitted(Set<String> names) {
         List<String> admitted = new ArrayList<>();
         Admission admission = new Admission();
-        for (QueuedNode node : nodes.values()) {
+        for (QueuedNode node : nodes) {
             if (admitted.size() == names.size() || !admission.admit(node.demand())) {
                 break;
             }
@@ -156,23 +156,19 @@ public final class LockQueue {
     /** Whether a newcomer with this demand would hold the lock at once. */
     public boolean wouldAdmit(Demand newcomer) {
         Admission admission = new Admission();
-        return nodes.values().stream().allMatch(node -> admission.admit(node.demand())) && admission.admit(newcomer);
+        return nodes.stream().allMatch(node -> admission.admit(node.demand())) && admission.admit(newcomer);
     }
 
     /** Who is that many ahead of the first of these; empty if fewer are ahead of it, or none of these is there. */
     public Optional<QueuedNode> ahead(int distance, Set<String> names) {
         List<QueuedNode> before = new ArrayList<>();
-        for (QueuedNode node : nodes.values()) {
+        for (QueuedNode node : nodes) {
             if (names.contains(node.name())) {
                 return before.size() < distance ? Optional.empty() : Optional.of(before.get(before.size() - distance));
             }
             before.add(node);
         }
         return Optional.empty();
-    }
-
-    private static Place place(QueuedNode node) {
-        return new Place(node.sequence(), node.name());
     }
 
     private static int size(String name) {
