@@ -4,6 +4,7 @@
 
 -- One row per lock. It is free if nothing is taken or expires_at has passed. If owner holds it alone, taken is 1; else taken is
 -- the sum of the permits of the held tickets (1 per reader), total the smallest total among them, and expires_at far ahead.
+-- After queued_until nobody waits for it, so that whoever takes it need not look for tickets.
 CREATE TABLE IF NOT EXISTS holdfast_lock (
     name         CHARACTER VARYING(512) NOT NULL,
     kind         CHARACTER VARYING(9) NOT NULL,
@@ -14,6 +15,7 @@ CREATE TABLE IF NOT EXISTS holdfast_lock (
     taken        INTEGER NOT NULL,
     total        INTEGER NOT NULL,
     renewals     BIGINT NOT NULL,
+    queued_until BIGINT DEFAULT 0 NOT NULL,
     origin       CHARACTER VARYING(1000),
     PRIMARY KEY (name)
 );

@@ -5,6 +5,7 @@
 
 -- One row per lock. It is free if nothing is taken or expires_at has passed. If owner holds it alone, taken is 1; else taken is
 -- the sum of the permits of the held tickets (1 per reader), total the smallest total among them, and expires_at far ahead.
+-- After queued_until nobody waits for it, so that whoever takes it need not look for tickets.
 CREATE TABLE IF NOT EXISTS holdfast_lock (
     name         VARBINARY(512) NOT NULL,
     kind         VARCHAR(9) CHARACTER SET ascii COLLATE ascii_bin NOT NULL,
@@ -15,6 +16,7 @@ CREATE TABLE IF NOT EXISTS holdfast_lock (
     taken        INT NOT NULL,
     total        INT NOT NULL,
     renewals     BIGINT NOT NULL,
+    queued_until BIGINT DEFAULT 0 NOT NULL,
     origin       VARCHAR(1000) CHARACTER SET utf8mb4 NULL,
     PRIMARY KEY (name)
 ) ENGINE = InnoDB ROW_FORMAT = DYNAMIC;

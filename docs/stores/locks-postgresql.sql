@@ -5,6 +5,7 @@
 
 -- One row per lock. It is free if nothing is taken or expires_at has passed. If owner holds it alone, taken is 1; else taken is
 -- the sum of the permits of the held tickets (1 per reader), total the smallest total among them, and expires_at far ahead.
+-- After queued_until nobody waits for it, so that whoever takes it need not look for tickets.
 -- The row changes all the time and its key never does: room on the page keeps updates off the index.
 CREATE TABLE IF NOT EXISTS holdfast_lock (
     name         text COLLATE "C" NOT NULL,
@@ -16,11 +17,13 @@ CREATE TABLE IF NOT EXISTS holdfast_lock (
     taken        integer NOT NULL,
     total        integer NOT NULL,
     renewals     bigint NOT NULL,
+    queued_until bigint DEFAULT 0 NOT NULL,
     origin       varchar(1000) NULL,
     PRIMARY KEY (name)
 ) WITH (fillfactor = 50);
 
 -- One row per ticket that waits, in the order of the numbers, or is one of several holders; state: waiting, held, trying.
+-- Not truncated: what was planned for a table of no pages reads all of them when it has grown.
 CREATE TABLE IF NOT EXISTS holdfast_lock_ticket (
     owner       varchar(80) COLLATE "C" NOT NULL,
     number      bigint GENERATED ALWAYS AS IDENTITY,
@@ -36,5 +39,5 @@ CREATE TABLE IF NOT EXISTS holdfast_lock_ticket (
     renewals    bigint NOT NULL,
     origin      varchar(1000) NULL,
     PRIMARY KEY (owner)
-) WITH (fillfactor = 50);
+) WITH (fillfactor = 50, vacuum_truncate = false);
 CREATE INDEX IF NOT EXISTS holdfast_lock_ticket_queue ON holdfast_lock_ticket (name, state, number);

@@ -1,16 +1,15 @@
 package io.holdfast.jdbc;
 
+import io.holdfast.jdbc.connection.Session;
 import io.holdfast.jdbc.dialect.Dialect;
 import io.holdfast.jdbc.dialect.SqlFailure;
 import io.holdfast.jdbc.dialect.TableName;
 import io.holdfast.jdbc.row.LockSql;
-import java.nio.charset.StandardCharsets;
 import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.time.Duration;
-import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Optional;
@@ -54,17 +53,14 @@ final class OutcomeTable {
     }
 
     Optional<Outcome> find(String key) throws SQLException {
-        return alone((connection, dialect) -> {
-            String sql = text(
-                    dialect,
-                    "SELECT fingerprint, state, outcome FROM {table} WHERE request = ?" + " AND expires_at > {now}");
-            try (PreparedStatement statement = connection.prepareStatement(sql)) {
-                statement.setObject(1, dialect.bindable(key));
-                try (ResultSet row = statement.executeQuery()) {
-                    return row.next() ? Optional.of(read(row)) : Optional.empty();
-                }
-            }
-        });
+        return alone((connection, dialect) -> query(
+                        connection,
+                        dialect,
+                        "SELECT fingerprint, state, outcome FROM {table} WHERE request = ? AND expires_at > {now}",
+                        OutcomeTable::read,
+                        dialect.bindable(key)))
+                .stream()
+                .findFirst();
     }
 
     private static Outcome read(ResultSet row) throws SQLException {
@@ -73,33 +69,17 @@ final class OutcomeTable {
 
     /** Starts a run, over whatever an older one left; false if a newer one was here. */
     boolean claim(String key, String fingerprint, long token, Duration remembered) throws SQLException {
+        long time = LockSql.micros(remembered);
         return alone((connection, dialect) -> {
-            String takeOver = text(
-                    dialect,
-                    "UPDATE {table} SET fingerprint = ?, state = 'running', token = ?, outcome = NULL,"
-                            + " expires_at = {now} + ? WHERE request = ? AND token < ?"
-                            + " AND (state = 'running' OR expires_at <= {now})");
-            try (PreparedStatement statement = connection.prepareStatement(takeOver)) {
-                statement.setString(1, fingerprint);
-                statement.setLong(2, token);
-                statement.setLong(3, LockSql.micros(remembered));
-                statement.setObject(4, dialect.bindable(key));
-                statement.setLong(5, token);
-                if (statement.executeUpdate() == 1) {
-                    return true;
-                }
-            }
-            String begin = dialect.insertUnlessThere(text(
-                    dialect,
-                    "INSERT INTO {table} (request, fingerprint, state, token,"
-                            + " expires_at) VALUES (?, ?, 'running', ?, {now} + ?)"));
-            try (PreparedStatement statement = connection.prepareStatement(begin)) {
-                statement.setObject(1, dialect.bindable(key));
-                statement.setString(2, fingerprint);
-                statement.setLong(3, token);
-                statement.setLong(4, LockSql.micros(remembered));
-                return statement.executeUpdate() == 1;
-            }
+            Object request = dialect.bindable(key);
+            String takeOver = """
+                    UPDATE {table} SET fingerprint = ?, state = 'running', token = ?, outcome = NULL, expires_at = {now} + ?
+                    WHERE request = ? AND token < ? AND (state = 'running' OR expires_at <= {now})""";
+            String begin = dialect.insertUnlessThere("""
+                    INSERT INTO {table} (request, fingerprint, state, token, expires_at)
+                    VALUES (?, ?, 'running', ?, {now} + ?)""");
+            return update(connection, dialect, takeOver, fingerprint, token, time, request, token) == 1
+                    || update(connection, dialect, begin, request, fingerprint, token, time) == 1;
         });
     }
 
@@ -117,91 +97,62 @@ final class OutcomeTable {
             BooleanSupplier worthwhile)
             throws SQLException {
         return persistently(
-                worthwhile, (connection, dialect) -> settle(connection, dialect, key, token, state, bytes, remembered));
+                worthwhile, (connection, dialect) -> settleIn(connection, key, token, state, bytes, remembered));
     }
 
     /** The same inside a transaction of the caller's. */
     boolean settleIn(
-            Connection transaction, String key, long token, State state, byte @Nullable [] bytes, Duration remembered)
+            Connection connection, String key, long token, State state, byte @Nullable [] bytes, Duration remembered)
             throws SQLException {
-        return settle(transaction, Dialect.forRecipes(transaction), key, token, state, bytes, remembered);
-    }
-
-    private boolean settle(
-            Connection connection,
-            Dialect dialect,
-            String key,
-            long token,
-            State state,
-            byte @Nullable [] bytes,
-            Duration remembered)
-            throws SQLException {
+        Dialect dialect = Dialect.forRecipes(connection);
         // The same state again: this run's own record, whose confirmation was lost.
-        String sql = text(
-                dialect,
-                "UPDATE {table} SET state = ?, outcome = ?, expires_at = {now} + ?"
-                        + " WHERE request = ? AND token = ? AND state IN ('running', ?)");
-        try (PreparedStatement statement = connection.prepareStatement(sql)) {
-            statement.setString(1, state.text);
-            statement.setBytes(2, bytes);
-            statement.setLong(3, LockSql.micros(remembered));
-            statement.setObject(4, dialect.bindable(key));
-            statement.setLong(5, token);
-            statement.setString(6, state.text);
-            return statement.executeUpdate() == 1;
-        }
+        String sql = """
+                UPDATE {table} SET state = ?, outcome = ?, expires_at = {now} + ?
+                WHERE request = ? AND token = ? AND state IN ('running', ?)""";
+        long time = LockSql.micros(remembered);
+        return update(connection, dialect, sql, state.text, bytes, time, dialect.bindable(key), token, state.text) == 1;
     }
 
     /** As if the run had never been. */
     void forget(String key, long token) throws SQLException {
-        alone((connection, dialect) -> {
-            String sql = text(dialect, "DELETE FROM {table} WHERE request = ? AND token = ? AND state = 'running'");
-            try (PreparedStatement statement = connection.prepareStatement(sql)) {
-                statement.setObject(1, dialect.bindable(key));
-                statement.setLong(2, token);
-                return statement.executeUpdate();
-            }
-        });
+        String sql = "DELETE FROM {table} WHERE request = ? AND token = ? AND state = 'running'";
+        alone((connection, dialect) -> update(connection, dialect, sql, dialect.bindable(key), token));
     }
 
     /** Removes outcomes whose time is over. Returns how many. */
     int pruneSettled() throws SQLException {
-        return alone((connection, dialect) -> {
-            String sql = text(dialect, "DELETE FROM {table} WHERE expires_at <= {now} AND state <> 'running'");
-            try (PreparedStatement statement = connection.prepareStatement(sql)) {
-                return statement.executeUpdate();
-            }
-        });
+        String sql = "DELETE FROM {table} WHERE expires_at <= {now} AND state <> 'running'";
+        return alone((connection, dialect) -> update(connection, dialect, sql));
     }
 
     /** The keys of runs whose time is over: left by the dead, or still at work. */
     List<String> overdue() throws SQLException {
-        return alone((connection, dialect) -> {
-            String sql = text(dialect, "SELECT request FROM {table} WHERE expires_at <= {now} AND state = 'running'");
-            try (PreparedStatement statement = connection.prepareStatement(sql);
-                    ResultSet rows = statement.executeQuery()) {
-                List<String> keys = new ArrayList<>();
-                while (rows.next()) {
-                    keys.add(new String(rows.getBytes(1), StandardCharsets.UTF_8));
-                }
-                return keys;
-            }
-        });
+        String sql = "SELECT request FROM {table} WHERE expires_at <= {now} AND state = 'running'";
+        return alone((connection, dialect) -> query(connection, dialect, sql, row -> dialect.readName(row, 1)));
     }
 
     /** Removes an overdue run that is older than the token. Returns how many there were. */
     int pruneOverdue(String key, long token) throws SQLException {
-        return alone((connection, dialect) -> {
-            String sql = text(
-                    dialect,
-                    "DELETE FROM {table} WHERE request = ? AND token < ? AND expires_at <= {now}"
-                            + " AND state = 'running'");
-            try (PreparedStatement statement = connection.prepareStatement(sql)) {
-                statement.setObject(1, dialect.bindable(key));
-                statement.setLong(2, token);
-                return statement.executeUpdate();
-            }
-        });
+        String sql =
+                "DELETE FROM {table} WHERE request = ? AND token < ? AND expires_at <= {now} AND state = 'running'";
+        return alone((connection, dialect) -> update(connection, dialect, sql, dialect.bindable(key), token));
+    }
+
+    private int update(Connection connection, Dialect dialect, String sql, @Nullable Object... values)
+            throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(text(dialect, sql))) {
+            Session.bind(statement, values);
+            return statement.executeUpdate();
+        }
+    }
+
+    private <T> List<T> query(
+            Connection connection, Dialect dialect, String sql, Session.Reader<T> reader, Object... values)
+            throws SQLException {
+        try (PreparedStatement statement = connection.prepareStatement(text(dialect, sql))) {
+            Session.bind(statement, values);
+            return Session.read(statement, reader);
+        }
     }
 
     private interface Statements<T> {

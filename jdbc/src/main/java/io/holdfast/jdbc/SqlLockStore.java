@@ -12,6 +12,7 @@ import io.holdfast.jdbc.row.LockSql;
 import io.holdfast.jdbc.row.LockState;
 import io.holdfast.jdbc.row.Members;
 import io.holdfast.jdbc.row.Requests;
+import io.holdfast.jdbc.ticket.QueueMarks;
 import io.holdfast.jdbc.ticket.Renewals;
 import io.holdfast.jdbc.ticket.Views;
 import io.holdfast.jdbc.ticket.WaitingTickets;
@@ -32,8 +33,6 @@ import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
 
 /** Keeps each lock in a row of a table, and those who wait for it or share it in rows of another (see {@link LockSql}). */
@@ -47,8 +46,6 @@ final class SqlLockStore implements DowngradingStore, TokenRaisingStore, Adminis
     /** What is sent may take this long, beyond the caller's deadline if need be: better than not knowing its outcome. */
     private static final Duration TIME_TO_ANSWER = Duration.ofMillis(500);
 
-    private static final int MOST_SEEN = 10_000;
-
     private static final Duration BACKGROUND_WORK = Duration.ofSeconds(5);
     private static final Duration SWEEP_PERIOD = Duration.ofMinutes(1);
 
@@ -60,12 +57,10 @@ final class SqlLockStore implements DowngradingStore, TokenRaisingStore, Adminis
     private final Connections connections;
     private final Requests requests;
     private final WaitingTickets waiting;
+    private final QueueMarks marks;
     private final Renewals renewals;
     private final Views views;
     private final AtomicLong sweptNanos;
-
-    /** Names that have a row, unless it was pruned: who finds one of them taken need not look whether it has. */
-    private final Set<String> seen = ConcurrentHashMap.newKeySet();
 
     SqlLockStore(StoreTraits traits, StoreContext context, Connections connections, Requests requests) {
         this.traits = traits;
@@ -73,6 +68,7 @@ final class SqlLockStore implements DowngradingStore, TokenRaisingStore, Adminis
         this.connections = connections;
         this.requests = requests;
         this.waiting = new WaitingTickets(context, requests);
+        this.marks = waiting.marks();
         this.renewals = new Renewals(requests, waiting, context.time());
         this.views = new Views(requests);
         this.sweptNanos = new AtomicLong(context.time().nanoTime());
@@ -101,20 +97,25 @@ final class SqlLockStore implements DowngradingStore, TokenRaisingStore, Adminis
 
     private Optional<Refusal> takeAlone(Ticket ticket, Mode mode, Deadline deadline) {
         String name = ticket.name();
-        if (mode == Mode.QUEUE && waiting.isBusy(name)) {
+        if (mode == Mode.QUEUE && waiting.any(name)) {
             return Optional.of(new Refusal("others wait for it"));
         }
         for (int tries = 0; tries < TRIES; tries++) {
+            boolean marked = marks.isMarked(name);
             long baseNanos = context.time().nanoTime();
-            Optional<Long> token = requests.run(name, deadline, (session, sql) -> sql.take(session, ticket));
+            Optional<Long> token = requests.run(
+                    name,
+                    deadline,
+                    (session, sql) -> marked ? sql.takeUnlessQueued(session, ticket) : sql.take(session, ticket));
             if (token.isPresent()) {
                 return granted(ticket, token.get(), baseNanos);
             }
-            if (mode == Mode.QUEUE && seen.contains(name)) {
+            if (mode == Mode.QUEUE && marked) {
                 return Optional.of(new Refusal("it is taken"));
             }
+            long lookNanos = context.time().nanoTime();
             Optional<LockState> state = look(ticket, deadline);
-            remember(name);
+            state.ifPresent(seen -> marks.learn(name, seen, lookNanos));
             if (state.isEmpty()) {
                 long newBaseNanos = context.time().nanoTime();
                 token = requests.run(name, deadline, (session, sql) -> sql.createTaken(session, ticket));
@@ -126,13 +127,6 @@ final class SqlLockStore implements DowngradingStore, TokenRaisingStore, Adminis
             }
         }
         throw changesTooFast(name);
-    }
-
-    private void remember(String name) {
-        if (seen.size() >= MOST_SEEN) {
-            seen.clear();
-        }
-        seen.add(name);
     }
 
     private Optional<Refusal> join(Ticket ticket, Mode mode, Deadline deadline) {
@@ -181,7 +175,7 @@ final class SqlLockStore implements DowngradingStore, TokenRaisingStore, Adminis
         return requests.run(
                 ticket.name(),
                 deadline,
-                (session, sql) -> sql.look(session, ticket.name(), ticket.demand(), 0, LockSql.NOT_QUEUED));
+                (session, sql) -> sql.look(session, ticket.name(), ticket.demand(), LockSql.NOT_QUEUED));
     }
 
     /** Whether what was in the way was left by the dead, and is not any more. */
@@ -195,6 +189,7 @@ final class SqlLockStore implements DowngradingStore, TokenRaisingStore, Adminis
     }
 
     private void enqueue(Ticket ticket, Deadline deadline) {
+        marks.mark(ticket, deadline);
         long baseNanos = context.time().nanoTime();
         long number =
                 requests.run(ticket.name(), deadline, (session, sql) -> sql.addTicket(session, ticket, "waiting"));
@@ -305,7 +300,7 @@ final class SqlLockStore implements DowngradingStore, TokenRaisingStore, Adminis
     @Override
     public int forceRelease(String name, Deadline deadline) {
         int lost = requests.run(name, deadline, (session, sql) -> {
-            Optional<LockState> state = sql.look(session, name, Demand.exclusive(), 0, LockSql.NOT_QUEUED);
+            Optional<LockState> state = sql.look(session, name, Demand.exclusive(), LockSql.NOT_QUEUED);
             return state.isPresent() ? new Members(sql).disperse(session, name, state.get()) : 0;
         });
         waiting.changed(name);
@@ -314,10 +309,7 @@ final class SqlLockStore implements DowngradingStore, TokenRaisingStore, Adminis
 
     @Override
     public int prune(Duration idleFor, Deadline deadline) {
-        return requests.run(ALL_LOCKS, deadline, (session, sql) -> {
-            new Members(sql).sweep(session);
-            return sql.prune(session, idleFor);
-        });
+        return requests.run(ALL_LOCKS, deadline, (session, sql) -> new Members(sql).prune(session, idleFor));
     }
 
     @Override

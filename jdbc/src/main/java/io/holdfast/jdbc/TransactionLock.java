@@ -9,8 +9,8 @@ import java.sql.SQLException;
 import java.sql.Savepoint;
 import java.sql.Statement;
 import java.time.Duration;
-import java.util.LinkedHashMap;
-import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.TimeUnit;
 
 /**
@@ -59,8 +59,13 @@ public final class TransactionLock {
     /** The name of a session lock: those are the server's, not the database's, and at most 64 characters long. */
     private static final String TURN = "SHA2(CONCAT_WS('/', DATABASE(), ?, ?), 256)";
 
+    /** So many names are remembered. */
+    private static final int MOST_KNOWN = 10_000;
+
     private final TableName table;
-    private final KnownNames known = new KnownNames();
+
+    /** Names whose rows are there to stay. */
+    private final Set<String> known = ConcurrentHashMap.newKeySet();
 
     private TransactionLock(TableName table) {
         this.table = table;
@@ -170,6 +175,9 @@ public final class TransactionLock {
         try (Undo turn = () -> endTurn(transaction, name)) {
             long waited = TimeUnit.NANOSECONDS.toSeconds(System.nanoTime() - startNanos);
             if (addOrUpdateWithin(transaction, name, seconds, waited) == Change.UPDATED) {
+                if (known.size() >= MOST_KNOWN) {
+                    known.clear();
+                }
                 known.add(name);
             }
         }
@@ -308,28 +316,5 @@ public final class TransactionLock {
     private interface Undo extends AutoCloseable {
         @Override
         void close() throws SQLException;
-    }
-
-    /** Names whose rows are there to stay; those used longest ago are forgotten. Thread-safe. */
-    private static final class KnownNames {
-
-        private static final int MOST = 10_000;
-
-        private final Map<String, Boolean> byLastUse = new LinkedHashMap<>(16, 0.75f, true);
-
-        synchronized boolean contains(String name) {
-            return byLastUse.get(name) != null;
-        }
-
-        synchronized void add(String name) {
-            byLastUse.put(name, true);
-            if (byLastUse.size() > MOST) {
-                byLastUse.remove(byLastUse.keySet().iterator().next());
-            }
-        }
-
-        synchronized void remove(String name) {
-            byLastUse.remove(name);
-        }
     }
 }

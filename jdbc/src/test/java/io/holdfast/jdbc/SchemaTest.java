@@ -6,6 +6,10 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.jdbc.dialect.Dialect;
 import io.holdfast.jdbc.dialect.TableName;
+import java.sql.Connection;
+import java.sql.ResultSet;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.util.ArrayList;
 import java.util.EnumSet;
 import java.util.List;
@@ -15,6 +19,7 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import org.junit.jupiter.api.DisplayName;
+import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.EnumSource;
@@ -156,6 +161,30 @@ class SchemaTest {
         }
         assertThat(taken).isEqualTo(1);
         threads.shutdown();
+    }
+
+    /** A plan that reads all of a table is made when it has no pages, and used when it has thousands that were never cleared. */
+    @Test
+    @DisplayName("P9 tickets of one lock are found by the index also after a vacuum of PostgreSQL")
+    void doNotBecomeSoSmallThatAllOfThemAreRead() throws SQLException {
+        String table = newTable();
+        try (OpenStore creating = new OpenStore(Database.POSTGRESQL.storeUrl() + "&table=" + table)) {
+            creating.hold("x");
+        }
+        Database.POSTGRESQL.execute("INSERT INTO " + table + "_ticket (owner, name, state, kind, permits, total, token,"
+                + " since, ttl, expires_at, renewals)"
+                + " SELECT 'o' || n, 'x', 'waiting', 'exclusive', 1, 1, 0, 0, 0, 0, 0 FROM generate_series(1, 5000) n");
+        Database.POSTGRESQL.execute("DELETE FROM " + table + "_ticket");
+
+        Database.POSTGRESQL.execute("VACUUM ANALYZE " + table + "_ticket");
+
+        try (Connection connection = Database.POSTGRESQL.connect();
+                Statement statement = connection.createStatement();
+                ResultSet plan = statement.executeQuery(
+                        "EXPLAIN SELECT 1 FROM " + table + "_ticket WHERE name = 'y' AND state = 'waiting'")) {
+            plan.next();
+            assertThat(plan.getString(1)).contains(table + "_ticket_queue");
+        }
     }
 
     @ParameterizedTest

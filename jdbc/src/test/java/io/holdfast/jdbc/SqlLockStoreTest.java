@@ -12,6 +12,9 @@ import io.holdfast.spi.StoreUri;
 import io.holdfast.spi.Ticket;
 import io.holdfast.spi.TimeSource;
 import io.holdfast.spi.Withdrawal;
+import java.sql.Connection;
+import java.sql.SQLException;
+import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumMap;
@@ -248,6 +251,43 @@ class SqlLockStoreTest {
 
         client.store.prune(LONG, OpenStore.soon());
         assertThat(tickets(database, name)).isZero();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    @DisplayName("P6 who waits longer than its lock's row was marked for is not passed")
+    void marksItsLockAgainWhileItWaits(Database database) {
+        OpenStore client = open(database);
+        String name = Database.unique("mark");
+        HeldTicket held = client.hold(name);
+        OpenStore other = another(database);
+        other.enqueue(name, Demand.exclusive(), LONG);
+        HeldTicket leaving = other.enqueue(name, Demand.exclusive(), LONG);
+        database.execute("UPDATE holdfast_lock SET queued_until = 1 WHERE name = '" + name + "'");
+
+        other.withdraw(leaving); // That it looks at the lock.
+
+        client.release(held);
+        assertThat(another(database).take(name)).as("others wait for it").isEmpty();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void canBeTakenThoughItsRowIsMarkedOnceNobodyWaits(Database database) {
+        OpenStore client = open(database);
+        String name = Database.unique("marked");
+        HeldTicket held = client.hold(name);
+        OpenStore other = another(database);
+        HeldTicket waiter = other.enqueue(name, Demand.exclusive(), LONG);
+        client.release(held);
+        OpenStore third = another(database);
+        assertThat(third.take(name)).as("others wait for it").isEmpty();
+
+        other.withdraw(waiter);
+
+        HeldTicket next = third.hold(name);
+        assertThat(third.release(next)).isEqualTo(ReleaseAnswer.RELEASED);
+        assertThat(another(database).take(name)).isPresent();
     }
 
     @ParameterizedTest
@@ -555,6 +595,29 @@ class SqlLockStoreTest {
         assertThat(rows(database, name)).isZero();
         assertThat(client.renew(held, LONG)).isEqualTo(Told.KEPT);
         assertThat(client.hold(name).token()).isGreaterThan(old.token());
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    void pruneWaitsForNoRowOfALockInUse(Database database) throws SQLException {
+        OpenStore client = open(database);
+        String idle = Database.unique("idle");
+        client.release(client.hold(idle));
+        String used = Database.unique("used");
+        client.hold(used);
+
+        try (Connection administrator = database.connect();
+                Statement statement = administrator.createStatement()) {
+            administrator.setAutoCommit(false);
+            statement.execute("SELECT 1 FROM holdfast_lock WHERE name = '" + used + "' FOR UPDATE");
+
+            await().atMost(LONG).until(() -> {
+                client.store.prune(Duration.ofMillis(10), OpenStore.soon());
+                return rows(database, idle) == 0;
+            });
+            assertThat(rows(database, used)).isOne();
+            administrator.rollback();
+        }
     }
 
     @ParameterizedTest

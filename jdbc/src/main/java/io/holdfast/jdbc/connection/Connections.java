@@ -86,7 +86,9 @@ public final class Connections implements AutoCloseable {
         config.setInitializationFailTimeout(-1);
         config.setAutoCommit(true);
         config.setTransactionIsolation("TRANSACTION_READ_COMMITTED");
-        dialect.connectionSettings().ifPresent(config::setConnectionInitSql);
+        if (!dialect.connectionSettings().isEmpty()) {
+            config.setConnectionInitSql(dialect.connectionSettings());
+        }
         HikariDataSource pool = new HikariDataSource(config);
         return new Connections(pool, Optional.of(new OwnPool(pool, driver)), size, time, threadName);
     }
@@ -359,6 +361,9 @@ public final class Connections implements AutoCloseable {
         closed = true;
         fetchers.shutdownNow();
         giveBackReserved();
-        ownPool.ifPresent(own -> own.hikari().close());
+        ownPool.ifPresent(own -> {
+            own.driver().close();
+            own.hikari().close();
+        });
     }
 }

@@ -8,10 +8,12 @@ import java.sql.ResultSet;
 import java.sql.SQLException;
 import java.sql.SQLTimeoutException;
 import java.sql.Statement;
+import java.sql.Types;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
+import org.jspecify.annotations.Nullable;
 
 /** A borrowed connection whose statements are over at the deadline. Used by one thread. */
 public final class Session implements AutoCloseable {
@@ -133,13 +135,18 @@ public final class Session implements AutoCloseable {
         try (PreparedStatement statement = connection.prepareStatement(sql)) {
             bind(statement, values);
             limitTime();
-            try (ResultSet rows = statement.executeQuery()) {
-                List<T> read = new ArrayList<>();
-                while (rows.next()) {
-                    read.add(reader.read(rows));
-                }
-                return read;
+            return read(statement, reader);
+        }
+    }
+
+    /** Runs a query and reads all its rows. */
+    public static <T> List<T> read(PreparedStatement statement, Reader<T> reader) throws SQLException {
+        try (ResultSet rows = statement.executeQuery()) {
+            List<T> read = new ArrayList<>();
+            while (rows.next()) {
+                read.add(reader.read(rows));
             }
+            return read;
         }
     }
 
@@ -188,7 +195,7 @@ public final class Session implements AutoCloseable {
         connection.setNetworkTimeout(Runnable::run, (int) Math.min(millis, Integer.MAX_VALUE));
     }
 
-    private static void bind(PreparedStatement statement, Object... values) throws SQLException {
+    public static void bind(PreparedStatement statement, @Nullable Object... values) throws SQLException {
         for (int i = 0; i < values.length; i++) {
             Object value = values[i];
             if (value instanceof byte[] bytes) {
@@ -197,6 +204,8 @@ public final class Session implements AutoCloseable {
                 statement.setLong(i + 1, number);
             } else if (value instanceof Integer number) {
                 statement.setInt(i + 1, number);
+            } else if (value == null) {
+                statement.setNull(i + 1, Types.NULL);
             } else {
                 statement.setString(i + 1, (String) value);
             }

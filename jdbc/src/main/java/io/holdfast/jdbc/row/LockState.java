@@ -15,11 +15,21 @@ import java.util.Optional;
  * @param total of how many
  * @param expiresAt the server's time when an exclusive grant ends; far ahead for others
  * @param token of the last grant
+ * @param queuedUntil the server's time after which nobody waits
  * @param now the server's time
  * @param ahead how many live tickets are in the way, counted up to {@link LockSql#COUNTED_AHEAD}
  * @param before of a reader in the queue: how many tickets came before its own, readers included, counted as far
  */
-public record LockState(Kind kind, int taken, int total, long expiresAt, long token, long now, int ahead, int before) {
+public record LockState(
+        Kind kind,
+        int taken,
+        int total,
+        long expiresAt,
+        long token,
+        long queuedUntil,
+        long now,
+        int ahead,
+        int before) {
 
     /** Reads the columns in the order of the components. */
     static LockState read(ResultSet row) throws SQLException {
@@ -30,8 +40,9 @@ public record LockState(Kind kind, int taken, int total, long expiresAt, long to
                 row.getLong(4),
                 row.getLong(5),
                 row.getLong(6),
-                row.getInt(7),
-                row.getInt(8));
+                row.getLong(7),
+                row.getInt(8),
+                row.getInt(9));
     }
 
     boolean isFree() {
@@ -46,6 +57,11 @@ public record LockState(Kind kind, int taken, int total, long expiresAt, long to
     /** Whether it is held by tickets, of which some may be dead. */
     public boolean isHeldByTickets() {
         return kind != Kind.EXCLUSIVE && taken > 0;
+    }
+
+    /** For how much longer it is marked as queued for. */
+    public Duration queuedFor() {
+        return LockSql.ofMicros(queuedUntil - now);
     }
 
     /** Whether a request would be granted now. */

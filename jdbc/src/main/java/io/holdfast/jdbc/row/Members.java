@@ -5,10 +5,11 @@ import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 
-/** Clears away tickets whose time is over, and sets right what a lock's row says of those that hold it. Immutable. */
+/** Clears away tickets whose time is over and locks long unused, and sets right what a row says of those that hold its lock. Immutable. */
 public final class Members {
 
     /*
@@ -21,8 +22,12 @@ public final class Members {
 
     private static final Logger LOG = System.getLogger(Members.class.getName());
 
-    /** At most so many tickets at a time. */
+    /** At most so many rows at a time. */
     private static final int SOME = 100;
+
+    /** Not those whose tokens the clock has not reached yet: it would give them again. */
+    private static final String IDLE =
+            "(taken = 0 OR expires_at <= {now} - ?) AND acquired_at <= {now} - ? AND token <= {now} - ?";
 
     private final LockSql sql;
     private final String dead;
@@ -33,6 +38,8 @@ public final class Members {
     private final String held;
     private final String seize;
     private final String advance;
+    private final String findIdle;
+    private final String removeIdle;
 
     public Members(LockSql sql) {
         this.sql = sql;
@@ -51,6 +58,9 @@ public final class Members {
                 UPDATE {lock} l SET owner = NULL, origin = NULL, token = GREATEST(l.token + 1, {now}), expires_at = 0, taken = 0
                 WHERE l.name = ? AND l.kind = 'exclusive' AND l.token = ? AND l.taken > 0 {briefly}""");
         advance = sql.text("UPDATE {lock} l SET token = GREATEST(l.token + 1, {now}) WHERE l.name = ? {briefly}");
+        findIdle = sql.text("SELECT name FROM {lock} l WHERE " + IDLE + " AND name > ?"
+                + " AND NOT EXISTS (SELECT 1 FROM {ticket} t WHERE t.name = l.name) ORDER BY name LIMIT " + SOME);
+        removeIdle = sql.text("DELETE FROM {lock} WHERE " + IDLE + " AND name IN ({some}) {briefly}");
     }
 
     /** What the row says, and what the tickets say. */
@@ -130,5 +140,27 @@ public final class Members {
         session.update(advance, sql.name(name));
         settle(session, name);
         return lost;
+    }
+
+    /**
+     * Clears what the dead left, then removes rows of locks unused for so long. Returns how many. They are found first: MySQL
+     * locks all rows that a DELETE reads. Who begins to wait for one of them meanwhile adds its row again.
+     */
+    public int prune(Session session, Duration idleFor) throws SQLException {
+        sweep(session);
+        long idle = LockSql.micros(idleFor);
+        int removed = 0;
+        String last = "";
+        List<String> names;
+        do {
+            names = session.query(findIdle, row -> sql.dialect().readName(row, 1), idle, idle, idle, sql.name(last));
+            if (!names.isEmpty()) {
+                last = names.get(names.size() - 1);
+                List<Object> keys = names.stream().map(sql::name).toList();
+                removed += session.update(
+                        LockSql.forMany(removeIdle, keys.size()), LockSql.values(keys, idle, idle, idle));
+            }
+        } while (names.size() == SOME);
+        return removed;
     }
 }

@@ -35,32 +35,13 @@ public final class Schema {
     /** What we use, by the end of the table's name. */
     private static final SortedMap<String, List<String>> EXPECTED = new TreeMap<>(Map.of(
             "",
-            List.of(
-                    "name",
-                    "kind",
-                    "owner",
-                    "token",
-                    "acquired_at",
-                    "expires_at",
-                    "taken",
-                    "total",
-                    "renewals",
-                    "origin"),
+            words("name kind owner token acquired_at expires_at taken total renewals queued_until origin"),
             TICKET,
-            List.of(
-                    "number",
-                    "name",
-                    "owner",
-                    "state",
-                    "kind",
-                    "permits",
-                    "total",
-                    "token",
-                    "since",
-                    "ttl",
-                    "expires_at",
-                    "renewals",
-                    "origin")));
+            words("number name owner state kind permits total token since ttl expires_at renewals origin")));
+
+    private static List<String> words(String text) {
+        return List.of(text.split(" "));
+    }
 
     /** What makes a row unique, by the end of the table's name: without it a lock could be taken twice. */
     private static final Map<String, List<String>> KEYS = Map.of("", List.of("name"), TICKET, List.of("owner"));

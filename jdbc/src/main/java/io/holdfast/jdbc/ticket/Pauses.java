@@ -9,8 +9,12 @@ final class Pauses {
 
     /*
      * The first in the queue looks soon after it came, since most locks are held shortly, and then ever less often. Who is behind looks
-     * the less often the more are ahead: it cannot be its turn before theirs. So a long queue costs the server hardly more than a short
-     * one, also when it moves. When it has moved one begins again with short pauses.
+     * the less often the more are ahead: it cannot be its turn before theirs. When the queue has moved one begins again with short pauses.
+     *
+     * Behind the first few that would still be too often in a crowd: a server kept busy by looks lets nobody in. Those look when half of
+     * the others ahead may have had their turn, judged by how fast the queue moved between the last two looks; so however many wait, a
+     * turn costs the server a few looks and not one of everybody's. It is half, since whoever looks too late slows the queue down for
+     * all behind it, and they would take that for its pace. How long it stood still before says nothing about its pace.
      *
      * Nobody may look too rarely either. If those ahead are dead, their time is over all at once, and the lock is to pass on within a
      * second from then.
@@ -33,22 +37,42 @@ final class Pauses {
     /** So many readers ahead count as much as one that is in the way. */
     private static final int READERS = 4;
 
+    /** So many look by their place alone: where few wait, the queue's pace is too rough a guess. */
+    private static final int CLOSE = 16;
+
     private long pauseNanos;
+    private long paceNanos;
+    private boolean wasMoving;
+    private long lastNanos;
     private long lastToken;
     private int lastAhead;
 
-    /** @param locks how many locks this client waits for */
-    long after(LockState state, int locks) {
+    /**
+     * @param locks how many locks this client waits for
+     * @param nowNanos when the look was over
+     */
+    long after(LockState state, int locks, long nowNanos) {
         boolean moved = state.token() != lastToken || state.ahead() != lastAhead;
+        learnPace(moved, lastAhead - state.ahead(), nowNanos - lastNanos);
+        wasMoving = moved;
+        lastNanos = nowNanos;
         lastToken = state.token();
         lastAhead = state.ahead();
         int place = 1 + Math.max(state.ahead(), state.before() / READERS);
-        // How many there are beyond those counted is not known, but that they are many.
-        boolean far = state.ahead() > LockSql.COUNTED_AHEAD;
-        long first = FIRST_NANOS * place * (far ? 3 : 1);
+        long first = Math.max(FIRST_NANOS * place, paceNanos / 2 * (state.ahead() - CLOSE));
         long atPlace = place == 1 ? LONGEST_NANOS : LONGEST_BEHIND_NANOS * place;
         long longest = Math.min(Math.max(atPlace, PER_LOCK_NANOS * locks), RAREST_NANOS);
-        pauseNanos = Math.min(moved ? first : Math.max(first, pauseNanos * 3 / 2), longest);
+        // How many there are beyond those counted is not known, but that all who were counted come first.
+        boolean far = state.ahead() > LockSql.COUNTED_AHEAD;
+        pauseNanos = far ? longest : Math.min(moved ? first : Math.max(first, pauseNanos * 3 / 2), longest);
         return pauseNanos;
+    }
+
+    private void learnPace(boolean moved, int turns, long nanos) {
+        if (moved && wasMoving && turns > 0) {
+            paceNanos = nanos / turns;
+        } else if (!moved) {
+            paceNanos = 0;
+        }
     }
 }

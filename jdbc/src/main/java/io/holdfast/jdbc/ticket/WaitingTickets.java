@@ -1,6 +1,5 @@
 package io.holdfast.jdbc.ticket;
 
-import io.holdfast.Demand;
 import io.holdfast.LockException;
 import io.holdfast.LossReason;
 import io.holdfast.UnknownOutcomeException;
@@ -53,12 +52,17 @@ public final class WaitingTickets {
     private final StoreContext context;
     private final Requests requests;
     private final ConcurrentHashMap<String, Queue> queues = new ConcurrentHashMap<>();
-    private final QueueFronts fronts = new QueueFronts();
+    private final QueueMarks marks;
     private volatile boolean closed;
 
     public WaitingTickets(StoreContext context, Requests requests) {
         this.context = context;
         this.requests = requests;
+        this.marks = new QueueMarks(requests, context.time());
+    }
+
+    public QueueMarks marks() {
+        return marks;
     }
 
     /** From now on its lock is looked at until it waits no more. */
@@ -79,9 +83,9 @@ public final class WaitingTickets {
         }
     }
 
-    /** Whether asking for a lock is most probably in vain, because others wait for it. */
-    public boolean isBusy(String name) {
-        return fronts.isBusy(name, context.time().nanoTime());
+    /** Whether tickets of this client wait for a lock. */
+    public boolean any(String name) {
+        return queues.containsKey(name);
     }
 
     /** Whether a ticket that is not in the table any more is lost, or on its way to be granted. */
@@ -109,7 +113,6 @@ public final class WaitingTickets {
         // Used by the one that looks.
         private final Pauses pauses = new Pauses();
         private long settledNanos = context.time().nanoTime();
-        private boolean busy;
         private volatile @Nullable Ticket uncertain;
 
         Queue(String name) {
@@ -173,7 +176,8 @@ public final class WaitingTickets {
                 takeBackUncertain();
                 Optional<LockState> state = ask(ticket, first.getKey());
                 if (state.isPresent()) {
-                    return pauses.after(state.get(), queues.size());
+                    return pauses.after(
+                            state.get(), queues.size(), context.time().nanoTime());
                 }
             }
         }
@@ -193,9 +197,11 @@ public final class WaitingTickets {
                 return Optional.empty();
             }
             Deadline deadline = deadline();
+            long lookNanos = context.time().nanoTime();
             Optional<LockState> state =
                     requests.run(name, deadline, (session, sql) -> see(session, sql, ticket, number));
-            busy |= state.isPresent() && state.get().ahead() > 0;
+            state.ifPresent(seen -> marks.learn(name, seen, lookNanos));
+            marks.mark(ticket, deadline);
             if (state.isEmpty() || !state.get().admits(ticket.demand())) {
                 return Optional.of(state.orElseThrow(() -> new IllegalStateException("no row of lock " + name)));
             }
@@ -205,7 +211,6 @@ public final class WaitingTickets {
                 return state;
             }
             ticket.granted(token.get(), ticket.ttl(), baseNanos);
-            served(ticket, number);
             forgetEnded(ticket, deadline);
             return Optional.empty();
         }
@@ -217,14 +222,6 @@ public final class WaitingTickets {
                 uncertain = ticket;
                 throw e;
             }
-        }
-
-        private void served(Ticket ticket, long number) {
-            // A reader is served with other readers ahead.
-            if (!(ticket.demand() instanceof Demand.Shared)) {
-                fronts.served(name, number, busy, context.time().nanoTime());
-            }
-            busy = false;
         }
 
         /** After the ticket was told, who need not wait for it. */
@@ -240,10 +237,10 @@ public final class WaitingTickets {
         }
 
         private Optional<LockState> see(Session session, LockSql sql, Ticket ticket, long number) throws SQLException {
-            Optional<LockState> seen = sql.look(session, name, ticket.demand(), fronts.of(name), number);
+            Optional<LockState> seen = sql.look(session, name, ticket.demand(), number);
             if (seen.isEmpty()) {
                 sql.createFree(session, name, 1);
-                return sql.look(session, name, ticket.demand(), fronts.of(name), number);
+                return sql.look(session, name, ticket.demand(), number);
             }
             if (seen.get().admits(ticket.demand()) && seen.get().isLeftByTheDead()) {
                 sql.clearExpired(session, name);
@@ -253,7 +250,7 @@ public final class WaitingTickets {
             if (mayBeOfTheDead && !seen.get().admits(ticket.demand()) && now - settledNanos > SETTLE_NANOS) {
                 settledNanos = now;
                 if (new Members(sql).settle(session, name)) {
-                    return sql.look(session, name, ticket.demand(), fronts.of(name), number);
+                    return sql.look(session, name, ticket.demand(), number);
                 }
             }
             return seen;

@@ -18,14 +18,14 @@ class PausesTest {
 
     private static LockState held(long token, int ahead, int before) {
         int most = LockSql.COUNTED_AHEAD + 1;
-        return new LockState(Kind.EXCLUSIVE, 1, 1, 100, token, 1, Math.min(ahead, most), Math.min(before, most));
+        return new LockState(Kind.EXCLUSIVE, 1, 1, 100, token, 0, 1, Math.min(ahead, most), Math.min(before, most));
     }
 
     /** What it comes to when nothing moves. */
     private static long atLast(LockState state, int locks) {
         Pauses pauses = new Pauses();
         return IntStream.range(0, 100)
-                .mapToLong(i -> pauses.after(state, locks))
+                .mapToLong(i -> pauses.after(state, locks, i))
                 .max()
                 .orElseThrow();
     }
@@ -54,8 +54,8 @@ class PausesTest {
         Pauses pauses = new Pauses();
 
         for (int token = 1; token < 10; token++) {
-            assertThat(pauses.after(held(token, CLIENTS, 0), 1))
-                    .isGreaterThan(Duration.ofMillis(50).toNanos());
+            assertThat(pauses.after(held(token, CLIENTS, 0), 1, token))
+                    .isGreaterThan(Duration.ofMillis(500).toNanos());
         }
     }
 
@@ -70,7 +70,7 @@ class PausesTest {
 
     @Test
     void areShortForTheFirstUnlessItsClientWaitsForManyLocks() {
-        assertThat(new Pauses().after(held(7, 0, 0), 1))
+        assertThat(new Pauses().after(held(7, 0, 0), 1, 0))
                 .isLessThan(Duration.ofMillis(1).toNanos());
         assertThat(atLast(held(7, 0, 0), 1)).isEqualTo(Duration.ofMillis(20).toNanos());
         assertThat(atLast(held(7, 0, 0), 100)).isEqualTo(Duration.ofMillis(100).toNanos());
@@ -79,12 +79,40 @@ class PausesTest {
     @Test
     void beginAnewWhenTheQueueHasMoved() {
         Pauses pauses = new Pauses();
-        IntStream.range(0, 100).forEach(i -> pauses.after(held(7, 1, 0), 1));
+        IntStream.range(0, 100).forEach(i -> pauses.after(held(7, 1, 0), 1, i));
 
-        assertThat(pauses.after(held(7, 0, 0), 1))
+        assertThat(pauses.after(held(7, 0, 0), 1, 100))
                 .isLessThan(Duration.ofMillis(1).toNanos());
-        IntStream.range(0, 100).forEach(i -> pauses.after(held(7, 0, 0), 1));
-        assertThat(pauses.after(held(8, 0, 0), 1))
+        IntStream.range(0, 100).forEach(i -> pauses.after(held(7, 0, 0), 1, i));
+        assertThat(pauses.after(held(8, 0, 0), 1, 200))
                 .isLessThan(Duration.ofMillis(1).toNanos());
+    }
+
+    @Test
+    @DisplayName("P9 a turn costs the server a few looks, however slow the server is and however many wait")
+    void followThePaceOfALongQueue() {
+        long turnNanos = Duration.ofMillis(20).toNanos();
+        double looksPerTurn = IntStream.rangeClosed(20, LockSql.COUNTED_AHEAD)
+                .mapToDouble(ahead -> turnNanos / (double) oncePaceIsKnown(ahead, turnNanos))
+                .sum();
+
+        assertThat(looksPerTurn).isLessThan(20);
+    }
+
+    private static long oncePaceIsKnown(int ahead, long turnNanos) {
+        Pauses pauses = new Pauses();
+        pauses.after(held(1, ahead + 2, 0), 1, 0);
+        pauses.after(held(2, ahead + 1, 0), 1, turnNanos);
+        return pauses.after(held(3, ahead, 0), 1, 2 * turnNanos);
+    }
+
+    @Test
+    void takeNoLongHoldForThePaceOfTheQueue() {
+        Pauses pauses = new Pauses();
+        pauses.after(held(1, 102, 0), 1, 0);
+        pauses.after(held(1, 102, 0), 1, Duration.ofSeconds(9).toNanos());
+
+        assertThat(pauses.after(held(2, 101, 0), 1, Duration.ofSeconds(10).toNanos()))
+                .isLessThan(Duration.ofMillis(50).toNanos());
     }
 }
