@@ -19,6 +19,8 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import java.util.concurrent.Semaphore;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /** Runs cells, several at a time. */
 public final class Campaign {
@@ -36,6 +38,10 @@ public final class Campaign {
         void notRun(Cell cell, CellSummary summary);
     }
 
+    /** Starting servers and JVMs is what a cell costs most for: all at once would keep those that run from running. */
+    private static final int STARTING_AT_ONCE = 2;
+
+    private final Semaphore starting = new Semaphore(STARTING_AT_ONCE);
     private final List<Job> jobs;
     private final int parallel;
     private final Path directory;
@@ -77,10 +83,18 @@ public final class Campaign {
         Cell cell = job.cell();
         Path own = Files.createDirectories(directory.resolve(cell.name()));
         Files.setPosixFilePermissions(own, PosixFilePermissions.fromString("rwxr-xr-x"));
+        starting.acquire();
+        AtomicBoolean runs = new AtomicBoolean();
         listener.started(cell);
         CellSummary summary;
         try (Stand stand = job.opener().open(own)) {
-            CellResult result = new CellRun(cell, job.rules(), own, what -> listener.at(cell, what)).run(stand);
+            CellRun run = new CellRun(cell, job.rules(), own, what -> {
+                if (what.equals(CellRun.RUNNING) && !runs.getAndSet(true)) {
+                    starting.release();
+                }
+                listener.at(cell, what);
+            });
+            CellResult result = run.run(stand);
             summary = CellSummary.of(result);
             listener.judged(result, summary);
         } catch (NotPossibleException e) {
@@ -89,6 +103,10 @@ public final class Campaign {
         } catch (RuntimeException e) {
             summary = CellSummary.notRun(cell, "it failed: " + e);
             listener.notRun(cell, summary);
+        } finally {
+            if (!runs.getAndSet(true)) {
+                starting.release();
+            }
         }
         if (!summary.isBad() && summary.wasRun()) {
             delete(own);

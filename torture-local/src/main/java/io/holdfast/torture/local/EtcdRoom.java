@@ -13,7 +13,7 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /** Fills etcd to its quota with keys of no use, and tidies up as its operators do: delete, compact, defragment, disarm. */
-final class EtcdRoom implements ServerStand.Room {
+final class EtcdRoom implements ServerStand.Trouble {
 
     /** Small enough to be filled quickly, large enough for the history of a run. */
     static final String QUOTA = Integer.toString(32 << 20);
@@ -33,7 +33,7 @@ final class EtcdRoom implements ServerStand.Room {
     }
 
     @Override
-    public void fill() throws IOException, InterruptedException {
+    public void begin() throws IOException, InterruptedException {
         String megabyte = encoded("x".repeat(1 << 20));
         for (int i = 0; i < MOST_PUTS; i++) {
             String answer =
@@ -46,7 +46,7 @@ final class EtcdRoom implements ServerStand.Room {
     }
 
     @Override
-    public void free() throws IOException, InterruptedException {
+    public void end() throws IOException, InterruptedException {
         String afterPrefix = PREFIX.substring(0, PREFIX.length() - 1) + (char) ('/' + 1);
         String deleted = post(
                 "/v3/kv/deleterange",

@@ -28,6 +28,7 @@ public final class LaunchedServers implements LocalServers {
             case REDIS -> stands.redis();
             case SENTINEL -> stands.sentinel("");
             case SENTINEL_REPLICAS -> stands.sentinel("?replicas=1");
+            case CLUSTER -> stands.cluster();
             case REDLOCK -> stands.redlock();
             case ETCD -> stands.etcd();
             case ZOOKEEPER -> stands.zookeeper();

@@ -1,6 +1,7 @@
 package io.holdfast.torture.local;
 
 import io.holdfast.servers.Server;
+import io.holdfast.torture.nemesis.Fault;
 import io.holdfast.torture.nemesis.Healing;
 import io.holdfast.torture.nemesis.PlannedFault;
 import io.holdfast.torture.stand.Stand;
@@ -9,6 +10,7 @@ import java.net.InetSocketAddress;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
 import java.util.function.Function;
 import java.util.function.Supplier;
@@ -29,37 +31,31 @@ final class ServerStand implements Stand {
      * @param proxied whether clients dial only what they are given
      * @param failover how long the servers may take to serve again
      * @param clocks the servers' clocks, one each, if they can be set
-     * @param room takes the servers' room for anything new away and gives it back, if that can be done
-     * @param writes makes the servers refuse to write and lets them again, if that can be done
+     * @param troubles faults that orders to the servers bring about
      */
-    record Options(
-            boolean proxied, Duration failover, List<WallClock> clocks, Optional<Room> room, Optional<Room> writes) {
+    record Options(boolean proxied, Duration failover, List<WallClock> clocks, Map<Fault, Trouble> troubles) {
         static Options of(Duration failover) {
-            return new Options(true, failover, List.of(), Optional.empty(), Optional.empty());
+            return new Options(true, failover, List.of(), Map.of());
         }
 
         Options notProxied() {
-            return new Options(false, failover, clocks, room, writes);
+            return new Options(false, failover, clocks, troubles);
         }
 
         Options withClocks(List<WallClock> newClocks) {
-            return new Options(proxied, failover, List.copyOf(newClocks), room, writes);
+            return new Options(proxied, failover, List.copyOf(newClocks), troubles);
         }
 
-        Options withRoom(Room newRoom) {
-            return new Options(proxied, failover, clocks, Optional.of(newRoom), writes);
-        }
-
-        Options withWrites(Room newWrites) {
-            return new Options(proxied, failover, clocks, room, Optional.of(newWrites));
+        Options withTroubles(Map<Fault, Trouble> newTroubles) {
+            return new Options(proxied, failover, clocks, Map.copyOf(newTroubles));
         }
     }
 
-    /** What servers need for anything new. */
-    interface Room {
-        void fill() throws Exception;
+    /** A fault of servers that do as they are told. */
+    interface Trouble {
+        void begin() throws Exception;
 
-        void free() throws Exception;
+        void end() throws Exception;
     }
 
     /** @param leaders those without whom the others cannot go on at once; of equals, any minority */
@@ -104,9 +100,7 @@ final class ServerStand implements Stand {
             case SERVER_PAUSE -> pause(leaders.get());
             case SERVER_WIPE -> wipe(servers.get(fault.pick("server", servers.size())));
             case SERVER_CLOCK -> step(fault);
-            case FULL -> fill(options.room());
-            case READ_ONLY -> fill(options.writes());
-            default -> Optional.empty();
+            default -> order(fault.fault());
         };
     }
 
@@ -149,12 +143,13 @@ final class ServerStand implements Stand {
         }));
     }
 
-    private static Optional<Healing> fill(Optional<Room> room) throws Exception {
-        if (room.isEmpty()) {
+    private Optional<Healing> order(Fault fault) throws Exception {
+        Trouble trouble = options.troubles().get(fault);
+        if (trouble == null) {
             return Optional.empty();
         }
-        room.get().fill();
-        return Optional.of(Healing.of("all servers", room.get()::free));
+        trouble.begin();
+        return Optional.of(Healing.of("servers", trouble::end));
     }
 
     private static String names(List<? extends Server> targets) {

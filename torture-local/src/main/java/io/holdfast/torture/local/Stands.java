@@ -3,6 +3,7 @@ package io.holdfast.torture.local;
 import io.holdfast.servers.EtcdCluster;
 import io.holdfast.servers.MariaDbServer;
 import io.holdfast.servers.PostgresServer;
+import io.holdfast.servers.RedisCluster;
 import io.holdfast.servers.RedisReplicaSet;
 import io.holdfast.servers.RedisServer;
 import io.holdfast.servers.RedisServer.Fsync;
@@ -19,6 +20,7 @@ import java.nio.file.Path;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.ThreadLocalRandom;
 
@@ -45,8 +47,9 @@ final class Stands {
                 dialled -> "redis://" + Stand.hosts(dialled),
                 Options.of(Duration.ofSeconds(2))
                         .withClocks(clocks)
-                        .withRoom(RedisRoom.memory(List.of(redis)))
-                        .withWrites(RedisRoom.writes(List.of(redis))),
+                        .withTroubles(Map.of(
+                                Fault.FULL, RedisOrders.memory(List.of(redis)),
+                                Fault.READ_ONLY, RedisOrders.writes(List.of(redis)))),
                 redis::close);
     }
 
@@ -63,6 +66,24 @@ final class Stands {
                 () -> List.of(redis.primary()),
                 dialled -> uri,
                 Options.of(Duration.ofSeconds(15)).notProxied(),
+                redis::close);
+    }
+
+    Stand cluster() {
+        RedisCluster redis = RedisCluster.builder()
+                .replicasPerShard(1)
+                .each(node -> node.appendOnly(Fsync.ALWAYS))
+                .nodeTimeout(sentinelsPatience())
+                .start();
+        String uri = "redis-cluster://"
+                + Stand.hosts(redis.nodes().stream().map(Server::address).toList());
+        return new ServerStand(
+                redis.nodes(),
+                () -> minority(redis.leaders()),
+                dialled -> uri,
+                Options.of(Duration.ofSeconds(15))
+                        .notProxied()
+                        .withTroubles(Map.of(Fault.SLOT_MOVE, new SlotMove(redis))),
                 redis::close);
     }
 
@@ -83,7 +104,9 @@ final class Stands {
                 () -> minority(nodes),
                 // Longer than the default of 20 ms, which a machine that runs everything at once does not keep.
                 dialled -> "redlock://" + Stand.hosts(dialled) + "?node-timeout=100ms",
-                Options.of(Duration.ofSeconds(3)).withClocks(clocks).withRoom(RedisRoom.memory(nodes)),
+                Options.of(Duration.ofSeconds(3))
+                        .withClocks(clocks)
+                        .withTroubles(Map.of(Fault.FULL, RedisOrders.memory(nodes))),
                 () -> nodes.forEach(RedisServer::close));
     }
 
@@ -95,7 +118,7 @@ final class Stands {
                 etcd.nodes(),
                 () -> List.of(etcd.leader()),
                 dialled -> "etcd://" + Stand.hosts(dialled),
-                Options.of(Duration.ofSeconds(12)).withRoom(new EtcdRoom(etcd.endpoints())),
+                Options.of(Duration.ofSeconds(12)).withTroubles(Map.of(Fault.FULL, new EtcdRoom(etcd.endpoints()))),
                 etcd::close);
     }
 

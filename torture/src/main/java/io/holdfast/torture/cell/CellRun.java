@@ -42,6 +42,9 @@ import java.util.concurrent.TimeUnit;
  */
 public final class CellRun {
 
+    /** What {@link Progress} hears when all workers have begun. */
+    public static final String RUNNING = "running";
+
     /** JVMs start slowly on a busy machine. */
     private static final Duration START = Duration.ofSeconds(180);
 
@@ -49,6 +52,9 @@ public final class CellRun {
     private static final Duration LONGEST_OUTAGE = Duration.ofSeconds(30);
 
     private static final Duration LONGEST_HOLD = Duration.ofSeconds(2);
+
+    /** Longer than threads of a worker rest between two requests. */
+    private static final Duration ASKING = Duration.ofMillis(100);
 
     private final Cell cell;
     private final Rules rules;
@@ -87,7 +93,7 @@ public final class CellRun {
                         },
                         clocks)) {
             awaitBegin(crew);
-            progress.at("running");
+            progress.at(RUNNING);
             new Nemesis(schedule, fault -> inflict(fault, stand, crew, network), log(history)).run();
             progress.at("healed");
             TimeUnit.MILLISECONDS.sleep(settling.toMillis());
@@ -104,6 +110,9 @@ public final class CellRun {
         }
         List<Event> events = HistoryReader.directory(directory);
         Verdict verdict = Checker.check(events, rules.withProgress(settling));
+        if (verdict.counts().grants() == 0) {
+            troubles.add("nobody ever got a lease, so nothing was tried");
+        }
         return new CellResult(cell, schedule, verdict, troubles, events, directory);
     }
 
@@ -173,8 +182,24 @@ public final class CellRun {
                                 worker -> fault.pick("holder", 4) > 0 ? worker.isHolding() : worker.isWaiting()));
             case SERVER -> stand.begin(fault);
             case KILL, PAUSE, CLOCK, MISCHIEF ->
-                fault.fault() == Fault.SERVER_CLOCK ? stand.begin(fault) : crew.begin(fault);
+                switch (fault.fault()) {
+                    case SERVER_CLOCK -> stand.begin(fault);
+                    case STOP -> stop(fault, crew, network);
+                    default -> crew.begin(fault);
+                };
         };
+    }
+
+    /** Stops a worker inside requests: those of its threads that ask have sent one, and its answer comes when it is too late. */
+    private static Optional<Healing> stop(PlannedFault fault, Crew crew, Network network) throws Exception {
+        int worker = crew.choose(fault, one -> one.isWaiting() && !one.isHolding());
+        network.holdAnswers(worker);
+        try {
+            TimeUnit.NANOSECONDS.sleep(ASKING.toNanos());
+            return crew.pause(worker);
+        } finally {
+            network.heal(worker);
+        }
     }
 
     private FaultLog log(HistoryWriter history) {

@@ -5,6 +5,7 @@ import io.holdfast.torture.nemesis.Injector;
 import io.holdfast.torture.nemesis.PlannedFault;
 import io.holdfast.torture.stand.WallClock;
 import io.holdfast.torture.worker.WorkerProcess;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -71,7 +72,6 @@ final class Crew implements Injector, AutoCloseable {
             case KILL_HOLDER -> kill(choose(fault, WorkerProcess::isHolding));
             case KILL_WAITER -> kill(choose(fault, worker -> worker.isWaiting() && !worker.isHolding()));
             case PAUSE, STALL -> pause(choose(fault, WorkerProcess::isHolding));
-            case STOP -> pause(choose(fault, worker -> worker.isWaiting() && !worker.isHolding()));
             case CLIENT_CLOCK -> turnClock(fault);
             case MISCHIEF -> Optional.of(Healing.done("every worker, all the time"));
             default -> Optional.empty();
@@ -85,7 +85,8 @@ final class Crew implements Injector, AutoCloseable {
         return Optional.of(Healing.of(victim.name(), () -> startAgain(place)));
     }
 
-    private Optional<Healing> pause(int place) throws Exception {
+    /** SIGSTOP, until it is healed. */
+    Optional<Healing> pause(int place) throws IOException, InterruptedException {
         WorkerProcess victim = workers.get(place);
         victim.pause();
         return Optional.of(Healing.of(victim.name(), victim::resume));

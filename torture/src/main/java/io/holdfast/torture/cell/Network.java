@@ -49,6 +49,15 @@ final class Network implements AutoCloseable {
         return Optional.of(Healing.of("worker " + worker + servers, () -> hit.forEach(TcpProxy::heal)));
     }
 
+    /** Lets requests of a worker through and keeps the answers back, until {@link #heal}. */
+    void holdAnswers(int worker) {
+        byWorker.get(worker).forEach(proxy -> proxy.cut(Direction.TO_CLIENT));
+    }
+
+    void heal(int worker) {
+        byWorker.get(worker).forEach(TcpProxy::heal);
+    }
+
     private void disturb(TcpProxy proxy, PlannedFault fault) {
         switch (fault.fault()) {
             case CUT -> proxy.cut();

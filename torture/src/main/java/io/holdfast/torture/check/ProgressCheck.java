@@ -5,13 +5,14 @@ import io.holdfast.torture.check.RunHistory.LockHistory;
 import io.holdfast.torture.history.Event;
 import java.time.Duration;
 import java.util.List;
+import java.util.Map;
 import java.util.NavigableMap;
 import java.util.TreeMap;
 
 /**
- * Whether a lock that somebody waits for is granted to somebody, again and again, as long as there is no fault. Waiters whose
- * process was not heard of again do not count: nobody can serve the dead. Nor does time in which the machine was too busy: a stall
- * that is long only with it is not judged.
+ * Whether a lock that somebody wants is granted to somebody, again and again, as long as there is no fault. Who fails and asks
+ * again wants it still. Waiters whose process was not heard of again do not count: nobody can serve the dead. Nor does time in
+ * which the machine was too busy: a stall that is long only with it is not judged.
  */
 final class ProgressCheck {
 
@@ -43,28 +44,39 @@ final class ProgressCheck {
     }
 
     private void check(LockHistory history, Faults.Calm calm, NavigableMap<Long, Event> served) {
+        Stretches wanted = new Stretches();
+        NavigableMap<Long, Event> asked = new TreeMap<>();
         for (Attempt attempt : history.attempts()) {
             long from = Math.max(calm.fromNanos(), attempt.invoke().nanos());
             long to = Math.min(calm.toNanos(), waitEnd(attempt));
-            if (to <= from || faults.isStopped(attempt.invoke().process(), from, to)) {
-                continue;
+            if (to > from && !faults.isStopped(attempt.invoke().process(), from, to)) {
+                findings.tested(Promise.PROGRESS, 1);
+                wanted.add(from, to + pauseNanos());
+                asked.put(from, attempt.invoke());
             }
-            findings.tested(Promise.PROGRESS, 1);
-            Outcome outcome = outcomeOf(from, to, served);
+        }
+        for (Map.Entry<Long, Long> stretch : wanted.inOrder()) {
+            Outcome outcome = outcomeOf(stretch.getKey(), stretch.getValue() - pauseNanos(), served);
             if (outcome == Outcome.VIOLATED) {
+                Event first = asked.get(stretch.getKey());
                 findings.violated(
                         Promise.PROGRESS,
                         history.lock(),
-                        attempt.invoke().process()
-                                + " waited, no fault was active that excuses it, and nobody was served for "
-                                + withinNanos / 1_000_000 + " ms",
-                        List.of(attempt.invoke()));
-                return; // the others that waited then would say the same
+                        first.process()
+                                + " waited, or failed and others asked, no fault was active that excuses it, and"
+                                + " nobody was served for " + withinNanos / 1_000_000 + " ms",
+                        List.of(first));
+                return; // it would be said of every further stretch
             }
             if (outcome == Outcome.NOT_JUDGED) {
                 findings.notJudged(Promise.PROGRESS);
             }
         }
+    }
+
+    /** Whoever failed asks again after a moment: a store that refuses everybody at once serves nobody, too. */
+    private long pauseNanos() {
+        return withinNanos / 20;
     }
 
     private Outcome outcomeOf(long from, long to, NavigableMap<Long, Event> served) {

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
+import java.nio.file.NoSuchFileException;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -50,6 +51,8 @@ public final class HistoryReader {
                 start = end + 1;
             }
             // Whatever follows the last line end was cut off when its process was killed: it never happened.
+        } catch (NoSuchFileException e) {
+            // Killed before it had begun to write.
         } catch (IOException e) {
             throw new UncheckedIOException("cannot read the history " + file, e);
         }

@@ -13,11 +13,7 @@ public enum Fault {
     KILL_WAITER(Family.KILL, 0.5, 1, "kill -9 of a process that waits for one"),
     PAUSE(Family.PAUSE, 3, 3, "SIGSTOP of a process that holds a lock, for three ttls"),
     STALL(Family.PAUSE, 0.3, 1.3, "a pause about as long as a ttl, as a long garbage collection makes"),
-    STOP(
-            Family.PAUSE,
-            4,
-            5,
-            "SIGSTOP of a process in the middle of asking for a lock; others must go on while it lasts"),
+    STOP(Family.PAUSE, 4, 5, "SIGSTOP of a process inside its requests for locks; others must go on while it lasts"),
     CUT(Family.NET, 0.5, 2.5, "nothing passes between a client and the servers"),
     CUT_REQUESTS(Family.NET, 0.5, 2.5, "requests do not arrive, replies do"),
     CUT_REPLIES(Family.NET, 0.5, 2.5, "requests arrive and are carried out, replies are lost"),
@@ -34,6 +30,11 @@ public enum Fault {
             0.5,
             3,
             "the server is a replica and refuses to write, as an address that was moved too late"),
+    SLOT_MOVE(
+            Family.SERVER,
+            0.5,
+            2,
+            "slots are on their way to another server of a Redis Cluster, half of their keys there"),
     CLIENT_CLOCK(Family.CLOCK, 0.5, 2, "a client's wall clock jumps by an hour, back or ahead"),
     SERVER_CLOCK(Family.CLOCK, 0.5, 2, "the server's wall clock steps"),
     MISCHIEF(Family.MISCHIEF, 1, 2, "interrupts, cancels, timeouts and closes at random");

@@ -29,7 +29,7 @@ final class DocumentedLimits {
      */
     record Limit(Set<String> stores, Set<String> titles, Set<Promise> promises, String page, String words) {}
 
-    private static final Set<String> SENTINELS = Set.of("sentinel", "sentinel-replicas");
+    private static final Set<String> REPLICATED = Set.of("sentinel", "sentinel-replicas", "cluster");
 
     static final List<Limit> ALL = List.of(
             new Limit(
@@ -69,13 +69,13 @@ final class DocumentedLimits {
                     "jdbc.md",
                     "held locks stay held that much longer if their holder dies"),
             new Limit(
-                    SENTINELS,
+                    REPLICATED,
                     Set.of("leader-kill", "server-pause", "server-kill", "partition", "mixed"),
                     Set.of(EXCLUSION, BELIEF, KEPT, ORDER),
                     "redis.md",
                     "Replication is asynchronous"),
             new Limit(
-                    SENTINELS,
+                    REPLICATED,
                     Set.of("server-wipe", "mixed"),
                     Set.of(EXCLUSION, BELIEF, KEPT, ORDER),
                     "redis.md",

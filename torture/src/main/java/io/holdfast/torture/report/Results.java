@@ -23,13 +23,12 @@ public final class Results {
         Files.writeString(fileOf(summary.store() + "-" + summary.title()), SummaryJson.text(summary) + "\n");
     }
 
-    /** What is known of a cell: only what was run, without trouble, counts. */
+    /** What is known of a cell: what could not be run or not be judged is not, and is to be run again. */
     public Optional<CellSummary> find(String cellName) throws IOException {
         Path file = fileOf(cellName);
         return Files.exists(file)
                 ? Optional.of(SummaryJson.parse(Files.readString(file)))
-                        .filter(summary ->
-                                summary.wasRun() && summary.troubles().isEmpty())
+                        .filter(summary -> summary.isBroken() || summary.wasRun() && summary.isJudged())
                 : Optional.empty();
     }
 

@@ -8,6 +8,7 @@ import static io.holdfast.torture.nemesis.Fault.SERVER_CLOCK;
 import static io.holdfast.torture.nemesis.Fault.SERVER_KILL;
 import static io.holdfast.torture.nemesis.Fault.SERVER_PAUSE;
 import static io.holdfast.torture.nemesis.Fault.SERVER_WIPE;
+import static io.holdfast.torture.nemesis.Fault.SLOT_MOVE;
 
 import io.holdfast.torture.nemesis.Fault;
 import io.holdfast.torture.worker.Workload;
@@ -31,6 +32,7 @@ public enum LocalStore {
             SERVER_CLOCK),
     SENTINEL("Redis with Sentinel, two replicas", SERVER_KILL, SERVER_WIPE, SERVER_PAUSE, LEADER_KILL, PARTITION),
     SENTINEL_REPLICAS("the same with replicas=1", SERVER_KILL, SERVER_WIPE, SERVER_PAUSE, LEADER_KILL, PARTITION),
+    CLUSTER("Redis Cluster, three primaries with a replica each", SERVER_KILL, SERVER_PAUSE, LEADER_KILL, SLOT_MOVE),
     REDLOCK("Redlock, five servers", SERVER_KILL, SERVER_WIPE, SERVER_PAUSE, LEADER_KILL, FULL, SERVER_CLOCK),
     ETCD("etcd, three servers", SERVER_KILL, SERVER_WIPE, SERVER_PAUSE, LEADER_KILL, PARTITION, FULL),
     ZOOKEEPER("ZooKeeper, three servers", SERVER_KILL, SERVER_WIPE, SERVER_PAUSE, LEADER_KILL, PARTITION),
@@ -80,7 +82,7 @@ public enum LocalStore {
     public Set<Fault> faults() {
         Set<Fault> faults = EnumSet.copyOf(List.of(
                 Fault.KILL_HOLDER, Fault.KILL_WAITER, Fault.PAUSE, Fault.STALL, Fault.MISCHIEF, Fault.CLIENT_CLOCK));
-        if (this != FILE && this != SENTINEL && this != SENTINEL_REPLICAS) {
+        if (this != FILE && this != SENTINEL && this != SENTINEL_REPLICAS && this != CLUSTER) {
             faults.addAll(List.of(Fault.CUT, Fault.CUT_REQUESTS, Fault.CUT_REPLIES, Fault.DELAY, Fault.RESET));
         }
         if (this != FILE) {

@@ -5,6 +5,7 @@ import java.io.File;
 import java.io.IOException;
 import java.io.InputStreamReader;
 import java.io.OutputStream;
+import java.lang.management.ManagementFactory;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -17,6 +18,11 @@ import java.util.concurrent.TimeUnit;
 
 /** A worker in a JVM of its own, as its parent sees it. Thread-safe. */
 public final class WorkerProcess {
+
+    /** The launcher's archive of classes: with it a worker costs a tenth less. */
+    private static final List<String> ARCHIVE = ManagementFactory.getRuntimeMXBean().getInputArguments().stream()
+            .filter(argument -> argument.startsWith("-XX:SharedArchiveFile="))
+            .toList();
 
     private final String name;
     private final Process process;
@@ -39,6 +45,7 @@ public final class WorkerProcess {
         command.add(Path.of(System.getProperty("java.home"), "bin", "java").toString());
         command.addAll(List.of("-Xmx64m", "-Xss512k", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-Xshare:auto"));
         command.add("-XX:-UsePerfData");
+        command.addAll(ARCHIVE);
         command.addAll(List.of("-cp", absoluteClassPath(), Worker.class.getName()));
         command.addAll(settings.arguments());
         ProcessBuilder builder = new ProcessBuilder(command).redirectError(log.toFile());

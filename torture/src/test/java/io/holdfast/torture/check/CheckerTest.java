@@ -407,6 +407,24 @@ class CheckerTest {
         }
 
         @Test
+        void everybodyFailsAtOnceAndAsksAgain() {
+            for (int i = 0; i < 60; i += 2) {
+                story.asks(i, "a" + i, EXCLUSIVE).getsNothing(i + 1, "a" + i, Phase.FAIL);
+            }
+
+            assertThat(Checker.check(story.events(), within50).violated()).containsExactly(Promise.PROGRESS);
+        }
+
+        @Test
+        void whoAsksNowAndThenDoesNotWait() {
+            for (int i = 0; i < 90; i += 30) {
+                story.asks(i, "a" + i, EXCLUSIVE).getsNothing(i + 1, "a" + i, Phase.FAIL);
+            }
+
+            assertThat(Checker.check(story.events(), within50).holds()).isTrue();
+        }
+
+        @Test
         void aStallOfABusyMachineIsNotJudged() {
             story.asks(0, "a", EXCLUSIVE).busy(10, 40).lives(60, "a");
 

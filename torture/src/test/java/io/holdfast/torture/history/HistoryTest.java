@@ -55,6 +55,15 @@ class HistoryTest {
     }
 
     @Test
+    void aProcessKilledBeforeItWroteHasNoHistory() {
+        Event event = asks(1, Demand.exclusive());
+        Path file = write("a", event);
+
+        assertThat(HistoryReader.files(List.of(file, directory.resolve("never-written.jsonl"))))
+                .containsExactly(event);
+    }
+
+    @Test
     void aLineTornByAKillNeverHappened() throws Exception {
         Event whole = asks(1, Demand.exclusive());
         Path file = write("a", whole, asks(2, Demand.exclusive()));

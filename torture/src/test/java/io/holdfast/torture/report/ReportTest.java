@@ -114,6 +114,15 @@ class ReportTest {
     }
 
     @Test
+    void aCellThatCouldNotBeJudgedIsRunAgain() throws IOException {
+        Results results = new Results(directory);
+
+        results.put(summary("etcd", "cut", Promise.PROGRESS, Outcome.NOT_JUDGED));
+
+        assertThat(results.find("etcd-cut")).isEmpty();
+    }
+
+    @Test
     void thePageShowsBreachesLimitsAndWhatWasNotRun() {
         List<CellSummary> summaries = List.of(
                 summary("redis", "pause", Promise.EXCLUSION),
