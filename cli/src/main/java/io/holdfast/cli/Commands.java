@@ -1,5 +1,16 @@
 package io.holdfast.cli;
 
+import io.holdfast.cli.console.Output;
+import io.holdfast.cli.locks.DeadlocksCommand;
+import io.holdfast.cli.locks.ListCommand;
+import io.holdfast.cli.locks.PruneCommand;
+import io.holdfast.cli.locks.ReleaseCommand;
+import io.holdfast.cli.locks.ShowCommand;
+import io.holdfast.cli.locks.UiCommand;
+import io.holdfast.cli.locks.WatchCommand;
+import io.holdfast.cli.run.RunCommand;
+import io.holdfast.cli.trial.BenchCommand;
+import io.holdfast.cli.trial.TortureCommand;
 import java.io.PrintWriter;
 import java.util.LinkedHashMap;
 import java.util.Map;

@@ -1,12 +1,17 @@
 package io.holdfast.cli;
 
+import io.holdfast.cli.console.FailedException;
+import io.holdfast.cli.console.Failure;
+import io.holdfast.cli.console.Names;
+import io.holdfast.cli.console.Output;
+import io.holdfast.cli.console.OutputOptions;
 import java.util.List;
 import java.util.concurrent.Callable;
 import java.util.function.Supplier;
 import picocli.AutoComplete;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
-import picocli.CommandLine.Option;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Parameters;
 
 /** {@code holdfast completion}. */
@@ -18,9 +23,7 @@ import picocli.CommandLine.Parameters;
         footer = {
             "  source <(holdfast completion)                            for this shell",
             "  holdfast completion > /etc/bash_completion.d/holdfast    for everybody"
-        },
-        exitCodeOnInvalidInput = 64,
-        exitCodeOnExecutionException = 70)
+        })
 final class CompletionCommand implements Callable<Integer> {
 
     private final Output output;
@@ -29,14 +32,8 @@ final class CompletionCommand implements Callable<Integer> {
     @Parameters(arity = "0..1", paramLabel = "SHELL", description = "bash or zsh: the script is the same.")
     private String shell = "";
 
-    @Option(names = "--json", description = "Write the script as a JSON string.")
-    private boolean json;
-
-    @Option(
-            names = {"-h", "--help"},
-            usageHelp = true,
-            description = "Show this help.")
-    private boolean help;
+    @Mixin
+    private OutputOptions outputOptions = new OutputOptions();
 
     CompletionCommand(Output output, Supplier<CommandLine> all) {
         this.output = output;

@@ -2,9 +2,13 @@ package io.holdfast.cli;
 
 import io.holdfast.LeaseLostException;
 import io.holdfast.LockException;
-import io.holdfast.StoreUnavailableException;
-import io.holdfast.UnknownOutcomeException;
 import io.holdfast.UnsupportedLockException;
+import io.holdfast.cli.console.FailedException;
+import io.holdfast.cli.console.Failure;
+import io.holdfast.cli.console.FailureText;
+import io.holdfast.cli.console.Names;
+import io.holdfast.cli.console.Output;
+import io.holdfast.cli.console.StoreCommand;
 import java.util.List;
 import picocli.CommandLine;
 import picocli.CommandLine.IExecutionExceptionHandler;
@@ -34,10 +38,12 @@ final class Failures implements IExecutionExceptionHandler, IParameterExceptionH
             return end(known.failure(), known.getMessage());
         }
         if (failure instanceof UnsupportedLockException unsupported) {
-            return end(Failure.USAGE, sentence(withNameInQuotes(unsupported)).replace("minHold", "--hold-at-least"));
+            return end(
+                    Failure.USAGE,
+                    FailureText.sentence(withNameInQuotes(unsupported)).replace("minHold", "--hold-at-least"));
         }
         if (failure instanceof IllegalArgumentException) {
-            return end(Failure.USAGE, sentence(failure.getMessage()));
+            return end(Failure.USAGE, FailureText.sentence(failure.getMessage()));
         }
         if (failure instanceof LeaseLostException lost) {
             return end(Failure.LEASE_LOST, withNameInQuotes(lost));
@@ -45,7 +51,7 @@ final class Failures implements IExecutionExceptionHandler, IParameterExceptionH
         if (failure instanceof LockException trouble) {
             StoreCommand command =
                     commandLine.getCommand() instanceof StoreCommand asked ? asked : () -> "use the store";
-            String what = "cannot " + command.attempt() + ": " + sentence(reason(trouble));
+            String what = "cannot " + command.attempt() + ": " + FailureText.sentence(FailureText.reason(trouble));
             // A store that misses its tables shows how to create them.
             List<String> lines =
                     (what + " " + command.consequence()).strip().lines().toList();
@@ -66,16 +72,6 @@ final class Failures implements IExecutionExceptionHandler, IParameterExceptionH
         return failure.exitCode;
     }
 
-    /** What the store said or did, without the lock it was about. */
-    static String reason(Throwable trouble) {
-        if (trouble instanceof StoreUnavailableException unavailable) {
-            return unavailable.reason();
-        }
-        return trouble instanceof UnknownOutcomeException unknown
-                ? unknown.reason()
-                : String.valueOf(trouble.getMessage());
-    }
-
     /** What the innermost cause says, unless it is told already. */
     private static String because(Throwable failure) {
         String told = String.valueOf(failure.getMessage());
@@ -91,9 +87,5 @@ final class Failures implements IExecutionExceptionHandler, IParameterExceptionH
     private static String withNameInQuotes(LockException failure) {
         String name = failure.lockName();
         return failure.getMessage().replace("'" + name + "'", Names.inText(name));
-    }
-
-    static String sentence(String text) {
-        return text.endsWith(".") ? text : text + ".";
     }
 }

@@ -1,5 +1,7 @@
 package io.holdfast.cli;
 
+import io.holdfast.cli.console.Failure;
+import io.holdfast.cli.console.Output;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
@@ -31,9 +33,7 @@ import picocli.CommandLine.Spec;
             "",
             "'holdfast COMMAND --help' explains a command."
         },
-        versionProvider = HoldfastCommand.Version.class,
-        exitCodeOnInvalidInput = 64,
-        exitCodeOnExecutionException = 70)
+        versionProvider = HoldfastCommand.Version.class)
 final class HoldfastCommand implements Callable<Integer> {
 
     private final Output output;

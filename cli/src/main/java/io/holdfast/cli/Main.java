@@ -1,5 +1,9 @@
 package io.holdfast.cli;
 
+import io.holdfast.cli.console.Failure;
+import io.holdfast.cli.console.Output;
+import io.holdfast.cli.console.Redaction;
+import io.holdfast.cli.console.StderrLoggerFinder;
 import java.io.PrintStream;
 import java.util.Arrays;
 import java.util.List;

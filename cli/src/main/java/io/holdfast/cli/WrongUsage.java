@@ -1,5 +1,7 @@
 package io.holdfast.cli;
 
+import io.holdfast.cli.console.FailureText;
+import io.holdfast.cli.console.Names;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -24,19 +26,21 @@ final class WrongUsage {
         CommandSpec command = failure.getCommandLine().getCommandSpec();
         String see = " See '" + command.qualifiedName() + " --help'.";
         if (failure instanceof UnmatchedArgumentException unmatched) {
-            Optional<String> meant = command.name().equals("run") ? withDashes(command) : Optional.empty();
+            String first = unmatched.getUnmatched().get(0);
+            Optional<String> meant =
+                    command.name().equals("run") && !first.startsWith("-") ? withDashes(command) : Optional.empty();
             return meant.map(line -> "two dashes must stand before the command to run; did you mean: " + line)
-                    .orElseGet(() -> unmatched(unmatched.getUnmatched().get(0), command) + see);
+                    .orElseGet(() -> unmatched(first, command) + see);
         }
         if (failure instanceof MissingParameterException missing) {
             return missing.getMissing().stream().map(WrongUsage::label).collect(Collectors.joining(" and "))
                     + " is missing." + see;
         }
-        return Failures.sentence(inPlainWords(failure.getMessage())) + see;
+        return FailureText.sentence(inPlainWords(failure.getMessage())) + see;
     }
 
     private static String label(ArgSpec argument) {
-        return argument.isOption() ? ((OptionSpec) argument).longestName() : argument.paramLabel();
+        return argument.isOption() ? "the value of " + ((OptionSpec) argument).longestName() : argument.paramLabel();
     }
 
     /** Picocli speaks of Java's types and counts from 0. */

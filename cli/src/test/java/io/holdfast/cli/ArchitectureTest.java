@@ -45,6 +45,13 @@ class ArchitectureTest {
     private static final List<String> ROOMS = List.of("lock", "acquire", "lease", "ticket", "telemetry", "work");
 
     private static final String COMMAND = "io.holdfast.cli";
+
+    /** The rooms of the command that have commands in them: they do not know each other. */
+    private static final List<String> ROOMS_OF_COMMANDS = List.of("run", "locks", "trial");
+
+    /** What those share. */
+    private static final String CONSOLE = COMMAND + ".console";
+
     private static final String DASHBOARD = "io.holdfast.ui";
     private static final String PROXY = "io.holdfast.proxy";
     private static final String SERVERS = "io.holdfast.servers";
@@ -83,10 +90,10 @@ class ArchitectureTest {
                 .check(CLASSES);
         noClasses()
                 .that()
-                .resideOutsideOfPackage(COMMAND)
+                .resideOutsideOfPackage(COMMAND + "..")
                 .should()
                 .dependOnClassesThat()
-                .resideInAPackage(COMMAND)
+                .resideInAPackage(COMMAND + "..")
                 .check(CLASSES);
     }
 
@@ -116,13 +123,7 @@ class ArchitectureTest {
 
     @Test
     void everyRoomOfTheEngineHasItsPlaceInTheirOrder() {
-        Set<String> rooms = CLASSES.stream()
-                .map(JavaClass::getPackageName)
-                .filter(name -> name.startsWith(ENGINE + "."))
-                .map(name -> name.substring(ENGINE.length() + 1))
-                .collect(Collectors.toCollection(TreeSet::new));
-
-        assertThat(rooms).containsExactlyInAnyOrderElementsOf(ROOMS);
+        assertThat(roomsOf(ENGINE)).containsExactlyInAnyOrderElementsOf(ROOMS);
     }
 
     static List<String> rooms() {
@@ -145,10 +146,49 @@ class ArchitectureTest {
     }
 
     @Test
+    void everyRoomOfTheCommandIsKnown() {
+        assertThat(roomsOf(COMMAND))
+                .contains("console")
+                .containsAll(ROOMS_OF_COMMANDS)
+                .hasSize(4);
+    }
+
+    static List<String> roomsOfCommands() {
+        return ROOMS_OF_COMMANDS;
+    }
+
+    @ParameterizedTest
+    @MethodSource("roomsOfCommands")
+    void aRoomOfTheCommandEntersOnlyTheConsole(String room) {
+        String own = COMMAND + "." + room;
+
+        noClasses()
+                .that()
+                .resideInAPackage(own)
+                .should()
+                .dependOnClassesThat(are(describe(
+                        "of the command, but neither of " + room + " nor of the console",
+                        used -> isIn(COMMAND, used) && !Set.of(own, CONSOLE).contains(used.getPackageName()))))
+                .check(CLASSES);
+    }
+
+    @Test
+    void theConsoleKnowsNoCommand() {
+        noClasses()
+                .that()
+                .resideInAPackage(CONSOLE)
+                .should()
+                .dependOnClassesThat(are(describe(
+                        "of the command, but not of the console",
+                        used -> isIn(COMMAND, used) && !used.getPackageName().equals(CONSOLE))))
+                .check(CLASSES);
+    }
+
+    @Test
     void theCommandAndTheDashboardKnowNoStoreAndNoEngine() {
         noClasses()
                 .that()
-                .resideInAnyPackage(COMMAND, DASHBOARD + "..")
+                .resideInAnyPackage(COMMAND + "..", DASHBOARD + "..")
                 .should()
                 .dependOnClassesThat()
                 .resideInAPackage(ENGINE + "..")
@@ -162,7 +202,7 @@ class ArchitectureTest {
     void onlyTheCommandServesTheDashboard() {
         noClasses()
                 .that()
-                .resideOutsideOfPackages(COMMAND, DASHBOARD + "..")
+                .resideOutsideOfPackages(COMMAND + "..", DASHBOARD + "..")
                 .should()
                 .dependOnClassesThat()
                 .resideInAPackage(DASHBOARD + "..")
@@ -280,7 +320,7 @@ class ArchitectureTest {
     void libraryCodeLogsThroughSystemLoggerOnly() {
         noClasses()
                 .that()
-                .resideOutsideOfPackages(COMMAND, SERVERS)
+                .resideOutsideOfPackages(COMMAND + "..", SERVERS)
                 .and()
                 .areNotAssignableTo(DataSource.class) // its own interface names java.util.logging
                 .should()
@@ -297,6 +337,14 @@ class ArchitectureTest {
                 .should(notBlock())
                 .allowEmptyShould(true)
                 .check(CLASSES);
+    }
+
+    private static Set<String> roomsOf(String packageAbove) {
+        return CLASSES.stream()
+                .map(JavaClass::getPackageName)
+                .filter(name -> name.startsWith(packageAbove + "."))
+                .map(name -> name.substring(packageAbove.length() + 1))
+                .collect(Collectors.toCollection(TreeSet::new));
     }
 
     private static boolean isIn(String packageAndBelow, JavaClass type) {

@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.holdfast.Holdfast;
 import io.holdfast.Lease;
+import io.holdfast.cli.console.Failure;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -3,6 +3,7 @@ package io.holdfast.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.holdfast.cli.console.Failure;
 import io.holdfast.servers.EtcdServer;
 import io.holdfast.servers.MariaDbServer;
 import io.holdfast.servers.PostgresServer;
@@ -84,6 +85,9 @@ class EveryServerTest {
                 HoldfastProcess holder = holdfast(
                         on,
                         "run",
+                        // On a busy machine the server, just started, may not answer the first request in time.
+                        "-w",
+                        "2m",
                         "job",
                         "--",
                         "sh",

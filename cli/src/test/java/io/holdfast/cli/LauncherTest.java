@@ -2,6 +2,7 @@ package io.holdfast.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.holdfast.cli.run.Executable;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;

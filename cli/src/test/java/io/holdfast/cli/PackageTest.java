@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
 
+import io.holdfast.cli.run.Executable;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;

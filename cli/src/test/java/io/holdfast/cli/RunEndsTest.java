@@ -310,6 +310,11 @@ class RunEndsTest {
 
             assertThat(run.exitCode()).isEqualTo(7);
             assertThat(Duration.ofNanos(System.nanoTime() - stopped)).isLessThan(Duration.ofSeconds(3));
+            assertThat(run.err().lines().filter(line -> line.contains("enew")))
+                    .as("once, and in the command's words")
+                    .singleElement()
+                    .asString()
+                    .startsWith("holdfast: lock 'job' could not be renewed (");
         }
     }
 

@@ -2,6 +2,8 @@ package io.holdfast.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.holdfast.cli.console.Output;
+import io.holdfast.cli.console.Redaction;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;

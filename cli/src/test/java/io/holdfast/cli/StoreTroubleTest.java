@@ -3,6 +3,8 @@ package io.holdfast.cli;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.holdfast.proxy.TcpProxy;
+import io.holdfast.servers.RedisServer;
 import io.holdfast.spi.StoreProvider;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -10,6 +12,7 @@ import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.ServiceLoader;
@@ -161,6 +164,46 @@ class StoreTroubleTest {
 
             assertThat(waiting.exitCode()).as(waiting.err()).isZero();
             assertThat(directory.resolve("ran")).exists();
+        }
+    }
+
+    @Test
+    void connectingTakesNothingFromTheWaitForALockThatIsTaken() {
+        try (RedisServer server = RedisServer.start();
+                TcpProxy proxy = TcpProxy.to(server.address());
+                var holder = HoldfastProcess.start(
+                        directory,
+                        Map.of(),
+                        "run",
+                        "--store",
+                        server.uri(),
+                        "job",
+                        "--",
+                        "sh",
+                        "-c",
+                        "touch held; while [ ! -e stop ]; do sleep 0.1; done")) {
+            await().atMost(HoldfastProcess.PATIENCE).until(() -> Files.exists(directory.resolve("held")));
+            proxy.cut();
+            var waiting = HoldfastProcess.start(
+                    directory,
+                    Map.of(),
+                    "run",
+                    "--store",
+                    "redis://127.0.0.1:" + proxy.port(),
+                    "-w",
+                    "3",
+                    "job",
+                    "--",
+                    "touch",
+                    "ran");
+            await().atMost(HoldfastProcess.PATIENCE).until(() -> proxy.openConnections() > 0);
+            await().pollDelay(Duration.ofMillis(3_500)).until(() -> true);
+
+            proxy.heal();
+
+            assertThat(waiting.exitCode()).as(waiting.err()).isEqualTo(1);
+            assertThat(waiting.err()).contains("lock 'job' is taken by");
+            assertThat(holder.isAlive()).isTrue();
         }
     }
 }

@@ -5,6 +5,9 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.holdfast.Demand;
 import io.holdfast.LockView;
+import io.holdfast.cli.console.DurationConverter;
+import io.holdfast.cli.console.LockText;
+import io.holdfast.cli.console.Redaction;
 import io.holdfast.ui.json.JsonText;
 import io.holdfast.ui.json.LockJson;
 import java.time.Duration;

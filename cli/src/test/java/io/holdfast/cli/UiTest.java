@@ -124,8 +124,8 @@ class UiTest {
                         .start()
                         .waitFor())
                 .isZero();
-        Map<String, String> environment = Map.of(
-                "HOLDFAST_STORE", "file:" + directory.resolve("locks"), UiCertificate.PASSWORD_VARIABLE, password);
+        Map<String, String> environment =
+                Map.of("HOLDFAST_STORE", "file:" + directory.resolve("locks"), "HOLDFAST_UI_TLS_PASSWORD", password);
         try (HoldfastProcess ui =
                 HoldfastProcess.start(directory, environment, "ui", "--port", "0", "--tls", keys.toString())) {
             String address = awaitAddress(ui, 1);

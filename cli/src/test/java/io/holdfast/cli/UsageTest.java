@@ -21,6 +21,8 @@ class UsageTest {
                 "list | holdfast ls",
                 "status x | there is no command 'status'",
                 "run x echo hi | did you mean: holdfast run x -- echo hi",
+                "run --wiat 5 x true | there is no option '--wiat' here; did you mean --wait?",
+                "watch --for | the value of --for is missing",
                 "run -n -w5 --ttl 30s x ls -l | did you mean: holdfast run -n -w5 --ttl 30s x -- ls -l",
                 "run --store=file:/tmp/x echo echo | did you mean: holdfast run --store=file:/tmp/x echo -- echo",
                 "run job extra -- true | 'extra'",

@@ -1,0 +1,16 @@
+package io.holdfast.cli.console;
+
+import picocli.CommandLine.Option;
+
+/** What nearly every command takes; {@link Output} and picocli see to it. */
+public final class OutputOptions {
+
+    @Option(names = "--json", description = "Write JSON.")
+    private boolean json;
+
+    @Option(
+            names = {"-h", "--help"},
+            usageHelp = true,
+            description = "Show this help.")
+    private boolean help;
+}
