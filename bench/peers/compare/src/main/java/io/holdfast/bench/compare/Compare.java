@@ -1,5 +1,11 @@
 package io.holdfast.bench.compare;
 
+import io.holdfast.bench.compare.arena.Arena;
+import io.holdfast.bench.compare.arena.Arenas;
+import io.holdfast.bench.compare.arena.ClassPaths;
+import io.holdfast.bench.compare.arena.ServerVersions;
+import io.holdfast.bench.compare.kept.Kept;
+import io.holdfast.bench.compare.page.PerformancePage;
 import java.nio.file.Path;
 import java.time.Duration;
 import java.time.LocalTime;
@@ -28,7 +34,9 @@ public final class Compare {
         if (!options.renderOnly()) {
             measure(options, kept);
         }
-        PerformancePage.write(kept, options.docs());
+        if (!options.planOnly()) {
+            PerformancePage.write(kept, options.docs());
+        }
     }
 
     private static void measure(CompareOptions options, Kept kept) {
@@ -45,10 +53,15 @@ public final class Compare {
         for (int i = 0; i < wanted.size(); i++) {
             int left = wanted.size() - i;
             Optional<Duration> time = options.time()
-                    .map(all -> all.minusNanos(System.nanoTime() - startNanos).dividedBy(left));
+                    .map(all -> options.planOnly()
+                            ? all.dividedBy(wanted.size())
+                            : all.minusNanos(System.nanoTime() - startNanos).dividedBy(left));
             try (Arena arena = wanted.get(i).get();
                     StoreRun run = new StoreRun(arena, options, kept, versions, time)) {
-                run.measure();
+                say(run.plan());
+                if (!options.planOnly()) {
+                    run.measure();
+                }
             } catch (Exception e) {
                 // What was measured so far is kept, and other stores may fare better.
                 say("this store is left: " + e);

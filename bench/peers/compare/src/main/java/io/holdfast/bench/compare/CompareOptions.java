@@ -86,6 +86,9 @@ final class CompareOptions implements Callable<Integer> {
     @Option(names = "--docs", paramLabel = "DIR", description = "where the page goes")
     private Path docs = Path.of("docs");
 
+    @Option(names = "--plan", description = "only say what would be run, and for how long")
+    private boolean planOnly;
+
     @Option(names = "--render", description = "only write the page anew, from results kept")
     private boolean renderOnly;
 
@@ -108,7 +111,7 @@ final class CompareOptions implements Callable<Integer> {
                 .collect(Collectors.toSet());
     }
 
-    /** Whether these {@link Spot}s are wanted. */
+    /** Whether these spots are wanted. */
     boolean isSpot(char letter) {
         return scenarios.isEmpty() || scenarios.contains(letter);
     }
@@ -139,6 +142,10 @@ final class CompareOptions implements Callable<Integer> {
 
     Path docs() {
         return docs;
+    }
+
+    boolean planOnly() {
+        return planOnly;
     }
 
     boolean renderOnly() {

@@ -9,30 +9,35 @@ import io.holdfast.bench.Measurement;
 import io.holdfast.bench.Pace;
 import io.holdfast.bench.Scenario;
 import io.holdfast.bench.Team;
+import io.holdfast.bench.compare.arena.Arena;
+import io.holdfast.bench.compare.kept.Kept;
+import io.holdfast.bench.compare.kept.Part;
+import io.holdfast.bench.compare.page.PerformancePage;
+import io.holdfast.bench.compare.spot.Spot;
+import io.holdfast.bench.compare.spot.SpotProbe;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collections;
+import java.util.EnumMap;
+import java.util.EnumSet;
+import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 
 /*
  * Runs all contenders of one store against each other.
  *
  * They are there together, each with JVMs of its own, all of a stage warmed up before the first is measured. Then come the
  * rounds: in each, every contender runs every scenario, and the next round begins with another one, so that a slow minute of
- * the machine hits different contenders. With limited time the stages come in order of importance, and a stage or a further
- * round that would not be over in time is left out. Results are kept after every round. Not thread-safe.
+ * the machine hits different contenders. The stages come in order of importance: with limited time, a round that would not be
+ * over in time is left out. Results are kept after every round. Not thread-safe.
  */
 final class StoreRun implements AutoCloseable {
-
-    /** A setting of contenders whose JVMs are stopped while others run. */
-    static final String RESTLESS = "bench.restless";
-    /** A setting: no runs with more waiters. */
-    static final String MOST_WAITERS = "bench.waiters";
 
     private static final Duration LIGHT_WARM_UP = Duration.ofSeconds(5);
     /** So many times as long as asked for, while the rate still rises. */
@@ -70,30 +75,69 @@ final class StoreRun implements AutoCloseable {
     }
 
     void measure() throws IOException {
-        Duration expected = Duration.ZERO;
-        for (Stage stage : Stage.values()) {
-            expected = expected.plus(expected(
-                    stage, stage.isOnce() ? 1 : options.rounds(), stage == Stage.COMMON || stage == Stage.OTHERS));
-        }
-        say(arena.store() + ": everything takes about " + Math.round(expected.toSeconds() / 60.0) + " min"
-                + deadlineNanos
-                        .map(deadline -> ", there are " + left(deadline).toSeconds() + " s")
-                        .orElse("")
-                + "; load before: " + part.fact(Part.LOAD));
-        for (Stage stage : Stage.values()) {
-            if (stage == Stage.SPOTS) {
-                measureSpots();
-            } else {
-                measure(stage);
-            }
+        for (Step step : steps()) {
+            measure(step);
         }
     }
 
-    private void measure(Stage stage) throws IOException {
-        List<ContenderSpec> wanted = stage.contenders(arena).stream()
-                .filter(spec -> !scenarios(stage, spec).isEmpty())
-                .toList();
-        if (wanted.isEmpty() || !fits(stage.name(), expected(stage, 1, true))) {
+    /** One round of a stage. */
+    private record Step(Stage stage, int round) {
+        @Override
+        public String toString() {
+            return stage + ", round " + round;
+        }
+    }
+
+    /** The first round of all that goals are about comes before the second, and the rest after them. */
+    private List<Step> steps() {
+        List<Step> steps = new ArrayList<>();
+        for (boolean ofGoals : new boolean[] {true, false}) {
+            for (int round = 1; round <= options.rounds(); round++) {
+                for (Stage stage : Stage.values()) {
+                    if (stage.isOfGoals() == ofGoals && (round == 1 || !stage.isOnce())) {
+                        steps.add(new Step(stage, round));
+                    }
+                }
+            }
+        }
+        return steps;
+    }
+
+    /** What there is time for, as far as it can be told before. */
+    String plan() {
+        Map<Stage, Integer> rounds = new EnumMap<>(Stage.class);
+        Set<Stage> leftOut = EnumSet.noneOf(Stage.class);
+        Set<String> warm = new HashSet<>();
+        Duration all = Duration.ZERO;
+        for (Step step : steps()) {
+            Duration time = expected(step.stage, warm);
+            if (time.isZero() || step.round > 1 && leftOut.contains(step.stage)) {
+                continue;
+            }
+            if (deadlineNanos.isPresent() && all.plus(time).compareTo(left(deadlineNanos.get())) > 0) {
+                leftOut.add(step.stage);
+            } else {
+                all = all.plus(time);
+                rounds.merge(step.stage, 1, Integer::sum);
+                warm.addAll(names(step.stage));
+            }
+        }
+        leftOut.removeAll(rounds.keySet());
+        return arena.store() + ": about " + all.toSeconds() + " s"
+                + deadlineNanos
+                        .map(deadline -> " of " + left(deadline).toSeconds())
+                        .orElse("")
+                + ", rounds " + rounds + (leftOut.isEmpty() ? "" : ", no time for " + leftOut) + "; load before: "
+                + part.fact(Part.LOAD);
+    }
+
+    private void measure(Step step) throws IOException {
+        if (!step.stage.spots().isEmpty()) {
+            measureSpots(step.stage);
+            return;
+        }
+        List<ContenderSpec> wanted = wanted(step.stage);
+        if (wanted.isEmpty() || !fits(step.toString(), expected(step.stage, teams.keySet()))) {
             return;
         }
         List<Team> turns = new ArrayList<>();
@@ -101,28 +145,38 @@ final class StoreRun implements AutoCloseable {
             turns.add(teams.computeIfAbsent(spec.name(), unused -> new Team(spec, arena.probe())));
         }
         turns.stream().filter(Team::isFresh).forEach(this::warm);
-        int rounds = stage.isOnce() ? 1 : options.rounds();
-        for (int round = 0; round < rounds; round++) {
-            if (round > 0 && !fits(stage + ", round " + (round + 1), expected(stage, 1, false))) {
-                break;
-            }
-            for (Team team : turns) {
-                say(arena.store() + ", " + stage + ", round " + (round + 1) + ": "
-                        + team.spec().name());
-                team.resume();
-                arena.beforeTurn().run();
-                turn(stage, team);
-                rest(team);
-            }
-            Collections.rotate(turns, 1);
-            kept.put(part, runs, spots);
+        Collections.rotate(turns, step.round);
+        for (Team team : turns) {
+            say(arena.store() + ", " + step + ": " + team.spec().name());
+            team.resume();
+            arena.beforeTurn().run();
+            turn(step.stage, team);
+            rest(team);
         }
+        kept.put(part, runs, spots);
     }
 
-    private void measureSpots() throws IOException {
-        for (SpotProbe probe : SpotProbe.of(arena)) {
-            boolean known = options.onlyMissing() && kept.hasSpots(arena.store(), probe.letter(), Part.commit());
-            if (!options.isSpot(probe.letter()) || known || !fits(probe.name(), probe.expected())) {
+    private List<ContenderSpec> wanted(Stage stage) {
+        return stage.contenders(arena).stream()
+                .filter(spec -> !scenarios(stage, spec).isEmpty())
+                .toList();
+    }
+
+    private List<String> names(Stage stage) {
+        return wanted(stage).stream().map(ContenderSpec::name).toList();
+    }
+
+    private List<SpotProbe> probes(Stage stage) {
+        return SpotProbe.of(arena).stream()
+                .filter(probe -> stage.spots().indexOf(probe.letter()) >= 0)
+                .filter(probe -> options.isSpot(probe.letter()))
+                .filter(probe -> !options.onlyMissing() || !kept.hasSpots(arena.store(), probe.letter(), Part.commit()))
+                .toList();
+    }
+
+    private void measureSpots(Stage stage) throws IOException {
+        for (SpotProbe probe : probes(stage)) {
+            if (!fits(probe.name(), probe.expected())) {
                 continue;
             }
             say(arena.store() + ", " + probe.name());
@@ -141,23 +195,17 @@ final class StoreRun implements AutoCloseable {
         }
     }
 
-    /** Of one stage: so many rounds, and the warm-ups of those that were not there before. */
-    private Duration expected(Stage stage, int rounds, boolean warmingUp) {
-        Duration sum = stage == Stage.SPOTS
-                ? SpotProbe.of(arena).stream()
-                        .filter(probe -> options.isSpot(probe.letter()))
-                        .map(SpotProbe::expected)
-                        .reduce(Duration.ZERO, Duration::plus)
-                : Duration.ZERO;
-        for (ContenderSpec spec : stage.contenders(arena)) {
-            List<Load> loads = scenarios(stage, spec).stream()
-                    .flatMap(scenario -> loads(spec, scenario).stream())
-                    .toList();
-            if (!loads.isEmpty() && warmingUp && !teams.containsKey(spec.name())) {
+    /** Of one round, and of warming up those that are not yet. */
+    private Duration expected(Stage stage, Set<String> warm) {
+        Duration sum = probes(stage).stream().map(SpotProbe::expected).reduce(Duration.ZERO, Duration::plus);
+        for (ContenderSpec spec : wanted(stage)) {
+            if (!warm.contains(spec.name())) {
                 sum = sum.plus(spec.heavy() ? options.warmUp().plus(AROUND_A_WARM_UP) : LIGHT_WARM_UP.multipliedBy(2));
             }
-            for (Load load : loads) {
-                sum = sum.plus(expected(stage, load).multipliedBy(rounds));
+            for (Scenario scenario : scenarios(stage, spec)) {
+                for (Load load : loads(spec, scenario)) {
+                    sum = sum.plus(expected(stage, load));
+                }
             }
         }
         return sum;
@@ -210,7 +258,7 @@ final class StoreRun implements AutoCloseable {
     }
 
     private static void rest(Team team) {
-        if (team.spec().settings().containsKey(RESTLESS)) {
+        if (team.spec().settings().containsKey(Arena.RESTLESS)) {
             team.pause();
         }
     }
@@ -244,7 +292,7 @@ final class StoreRun implements AutoCloseable {
     }
 
     private List<Load> loads(ContenderSpec spec, Scenario scenario) {
-        int most = Integer.parseInt(spec.settings().getOrDefault(MOST_WAITERS, "1000"));
+        int most = Integer.parseInt(spec.settings().getOrDefault(Arena.MOST_WAITERS, "1000"));
         return scenario.loads(arena.address().isPresent() ? 4 : 1).stream()
                 .filter(load -> load.threads() <= most)
                 .toList();

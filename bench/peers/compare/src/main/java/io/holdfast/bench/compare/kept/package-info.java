@@ -1,0 +1,5 @@
+/** What was measured, when, and under which conditions. */
+@NullMarked
+package io.holdfast.bench.compare.kept;
+
+import org.jspecify.annotations.NullMarked;
