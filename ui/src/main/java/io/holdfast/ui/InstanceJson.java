@@ -17,14 +17,15 @@ final class InstanceJson {
         }
         json.list("clients", latest.counts(), (client, counts) -> {
             fields(client, counts);
-            if (latest.perSecond().containsKey(counts.client())) {
-                client.decimal("acquiredPerSecond", latest.perSecond().get(counts.client()));
+            if (latest.perSecond().containsKey(counts.bean())) {
+                client.decimal("acquiredPerSecond", latest.perSecond().get(counts.bean()));
             }
         });
     }
 
     private static void fields(JsonText json, ClientCounts counts) {
         json.text("client", counts.client())
+                .text("bean", counts.bean())
                 .text("store", counts.store())
                 .number("held", counts.held())
                 .number("waiting", counts.waiting())

@@ -76,7 +76,10 @@ class InstancesTest {
                         it -> it.at("/instances/0/clients/0/acquiredPerSecond").isNumber());
 
                 JsonNode client = event.at("/instances/0/clients/0");
-                assertThat(client.at("/client").asText()).isEqualTo("holdfast");
+                assertThat(client.at("/client").asText())
+                        .as("as stores show it")
+                        .isEqualTo("shop-1");
+                assertThat(client.at("/bean").asText()).isEqualTo("holdfast");
                 assertThat(client.at("/held").asInt()).isEqualTo(1);
                 assertThat(client.at("/acquiredPerSecond").asDouble()).isPositive();
                 assertThat(client.at("/waitP99Millis").asDouble()).isEqualTo(12.5);

@@ -5,7 +5,8 @@ import java.util.Optional;
 /**
  * What a client of an instance has counted since it was connected. Immutable.
  *
- * @param client its bean
+ * @param bean by which its application knows it
+ * @param client its name, as stores show it
  * @param store as the instance names it
  * @param held leases it holds now
  * @param waiting acquisitions under way
@@ -16,6 +17,7 @@ import java.util.Optional;
  * @param holdP99Millis how long one lease in a hundred was held or longer, of the last ones
  */
 public record ClientCounts(
+        String bean,
         String client,
         String store,
         long held,

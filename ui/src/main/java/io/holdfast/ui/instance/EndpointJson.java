@@ -23,15 +23,16 @@ final class EndpointJson {
         try (JsonParser parser = FACTORY.createParser(body)) {
             require(parser.nextToken() == JsonToken.START_OBJECT);
             while (parser.nextToken() == JsonToken.FIELD_NAME) {
-                String client = parser.currentName();
+                String bean = parser.currentName();
                 require(parser.nextToken() == JsonToken.START_OBJECT);
-                clients.add(client(client, parser));
+                clients.add(client(bean, parser));
             }
         }
         return clients;
     }
 
-    private static ClientCounts client(String name, JsonParser parser) throws IOException {
+    private static ClientCounts client(String bean, JsonParser parser) throws IOException {
+        String name = bean;
         String store = "";
         long held = 0;
         long waiting = 0;
@@ -40,6 +41,7 @@ final class EndpointJson {
             String field = parser.currentName();
             JsonToken value = parser.nextToken();
             switch (field) {
+                case "name" -> name = parser.getText();
                 case "store" -> store = parser.getText();
                 case "held" -> held = elements(parser);
                 case "waiting" -> waiting = elements(parser);
@@ -52,6 +54,7 @@ final class EndpointJson {
         }
         require(counts.containsKey("acquired"));
         return new ClientCounts(
+                bean,
                 name,
                 store,
                 held,

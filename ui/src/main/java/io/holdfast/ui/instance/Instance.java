@@ -30,8 +30,8 @@ public final class Instance {
     /**
      * What was last seen.
      *
-     * @param counts what it told, by client; what it told before, if it does not answer now
-     * @param perSecond acquisitions between the last two answers, by client
+     * @param counts what it told, a client each; what it told before, if it does not answer now
+     * @param perSecond acquisitions between the last two answers, by bean
      * @param seen when it answered last
      * @param trouble why it does not answer; empty if it does, or was not asked yet
      */
@@ -117,16 +117,15 @@ public final class Instance {
         double seconds = before.seen.isPresent() ? (nowNanos - seenNanos) / 1e9 : 0;
         seenNanos = nowNanos;
         Map<String, ClientCounts> known =
-                before.counts.stream().collect(Collectors.toMap(ClientCounts::client, Function.identity()));
+                before.counts.stream().collect(Collectors.toMap(ClientCounts::bean, Function.identity()));
         Map<String, Double> perSecond = counts.stream()
                 .filter(client -> seconds > 0
-                        && known.containsKey(client.client())
+                        && known.containsKey(client.bean())
                         // Less than before: it was started again.
-                        && client.acquired() >= known.get(client.client()).acquired())
+                        && client.acquired() >= known.get(client.bean()).acquired())
                 .collect(Collectors.toMap(
-                        ClientCounts::client,
-                        client ->
-                                (client.acquired() - known.get(client.client()).acquired()) / seconds));
+                        ClientCounts::bean,
+                        client -> (client.acquired() - known.get(client.bean()).acquired()) / seconds));
         return new Seen(counts, perSecond, Optional.of(Instant.now()), "");
     }
 

@@ -50,7 +50,7 @@ function frame(Chart, canvas, type, data, scales) {
       responsive: true,
       maintainAspectRatio: false,
       interaction: { mode: 'index', intersect: false },
-      plugins: { legend: { display: data.datasets.length > 1, align: 'end', labels: { boxWidth: 10, boxHeight: 2, color: colour('--muted') } } },
+      plugins: { legend: { display: data.datasets.length > 1, align: 'end', reverse: true, labels: { boxWidth: 10, boxHeight: 2, color: colour('--muted') } } },
       scales,
     },
   });
@@ -89,9 +89,12 @@ export class Plots {
 
   create(Chart) {
     Chart.defaults.font.family = getComputedStyle(document.body).fontFamily;
-    const line = (label, name) => ({ label, data: [], stepped: true, pointRadius: 0, borderWidth: 2, borderColor: colour(name), backgroundColor: colour(name) });
+    const line = (label, name, style) => ({ label, data: [], stepped: true, pointRadius: 0, borderColor: colour(name), backgroundColor: colour(name), ...style });
+    // As many waiters as holders: the thin line lies on the thick one, and both are seen.
+    const holders = line('holders', '--accent', { order: 1, borderWidth: 4 });
+    const waiters = line('waiters', '--warm', { order: 0, borderWidth: 2 });
     return [
-      frame(Chart, this.canvases[0], 'line', { datasets: [line('holders', '--accent'), line('waiters', '--warm')] }, {
+      frame(Chart, this.canvases[0], 'line', { datasets: [holders, waiters] }, {
         x: axis({ axis: { type: 'linear', max: 0, beginAtZero: false, grid: { display: false } }, ticks: { callback: (s) => (s === 0 ? 'now' : `${-s} s ago`), maxTicksLimit: 4, maxRotation: 0 } }),
         y: axis({ axis: { suggestedMax: 4 } }),
       }),
