@@ -11,6 +11,7 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.LinkOption;
 import java.nio.file.Path;
+import java.nio.file.StandardCopyOption;
 import java.nio.file.attribute.PosixFilePermissions;
 import java.time.Duration;
 import java.util.List;
@@ -89,8 +90,9 @@ class PlantedLinkTest {
     @Test
     void aGuardOfTheDirectoryReplacedByALinkIsNotFollowed() throws IOException {
         client.take("first");
-        Files.delete(locks.resolve(".holdfast"));
-        Files.createSymbolicLink(locks.resolve(".holdfast"), secret);
+        // In one step: the holder looks there, and makes it anew if it is missing.
+        Path planted = Files.createSymbolicLink(directory.resolve("planted"), secret);
+        Files.move(planted, locks.resolve(".holdfast"), StandardCopyOption.ATOMIC_MOVE);
 
         assertThatThrownBy(() -> client.store.forceRelease("second", soon()))
                 .isInstanceOf(StoreUnavailableException.class);
