@@ -37,6 +37,7 @@ final class FaultyStore implements DowngradingStore, AdministeredStore {
     volatile Consumer<Ticket> afterAsk = ticket -> {};
 
     volatile Runnable beforeRelease = () -> {};
+    volatile Runnable beforeWithdrawal = () -> {};
     volatile Runnable beforeDowngrade = () -> {};
     volatile Runnable beforePing = () -> {};
     volatile Consumer<List<Ticket>> beforeRenewal = tickets -> {};
@@ -114,6 +115,7 @@ final class FaultyStore implements DowngradingStore, AdministeredStore {
 
     @Override
     public Withdrawal withdraw(Ticket ticket, Deadline deadline) {
+        beforeWithdrawal.run();
         return send(
                 List.of(ticket), () -> inner.withdraw(RelayedTicket.of(ticket).endedAtStore(), deadline));
     }

@@ -31,6 +31,7 @@ class TimeLimitsTest {
     void close() {
         client.store.beforeAsk = () -> {};
         client.store.beforeRelease = () -> {};
+        client.store.beforeWithdrawal = () -> {};
         client.close();
     }
 
@@ -78,6 +79,74 @@ class TimeLimitsTest {
             assertThat(waiting.get(10, TimeUnit.SECONDS)).isEmpty();
             client.store.beforeAsk = () -> {};
         }
+    }
+
+    @Test
+    @DisplayName("P7 that is short and ends the first request ends like any wait in vain")
+    void thatIsShortAndEndsTheFirstRequestEndsLikeAnyWaitInVain() throws Exception {
+        for (RuntimeException failure : failures()) {
+            client.store.beforeAsk = () -> {
+                client.time.advance(LIMIT);
+                throw failure;
+            };
+
+            assertThat(client.lock("orders").tryAcquire(LIMIT)).isEmpty();
+        }
+    }
+
+    @Test
+    @DisplayName("P7 that left time for an answer and got none is told of")
+    void thatLeftTimeForAnAnswerAndGotNoneIsToldOf() {
+        Duration ample = Duration.ofSeconds(1);
+        client.store.beforeAsk = () -> {
+            client.time.advance(ample);
+            throw new UnknownOutcomeException("orders", "no answer in time");
+        };
+
+        assertThatExceptionOfType(UnknownOutcomeException.class)
+                .isThrownBy(() -> client.lock("orders").tryAcquire(ample));
+    }
+
+    @Test
+    @DisplayName("P7 that is short lets no tickets pile up at the store, however many threads come")
+    void thatIsShortLetsNoTicketsPileUpAtTheStore() throws Exception {
+        CountDownLatch answer = new CountDownLatch(1);
+        client.store.beforeWithdrawal = () -> awaitQuietly(answer);
+        client.holdElsewhere("orders");
+        waitInVain(LIMIT);
+        int asked = client.store.asks.get();
+
+        for (int i = 0; i < 3; i++) {
+            waitInVain(Duration.ofMillis(10));
+        }
+
+        assertThat(client.store.asks)
+                .as("requests while a ticket is being withdrawn")
+                .hasValue(asked);
+        answer.countDown();
+        await().until(() -> {
+            client.lock("orders").tryAcquire();
+            return client.store.asks.get() > asked;
+        });
+    }
+
+    @Test
+    @DisplayName("P7 that is short keeps nobody out for long if the ticket cannot be withdrawn")
+    void thatIsShortKeepsNobodyOutForLongIfTheTicketCannotBeWithdrawn() throws Exception {
+        CountDownLatch answer = new CountDownLatch(1);
+        client.store.beforeWithdrawal = () -> awaitQuietly(answer);
+        client.holdElsewhere("orders");
+        waitInVain(LIMIT);
+        int asked = client.store.asks.get();
+
+        Background<Optional<Lease>> next =
+                Background.run(() -> client.lock("orders").tryAcquire(TTL));
+        await().until(next::isParked);
+        client.time.advance(Duration.ofMillis(100));
+
+        await().until(() -> client.store.asks.get() == asked + 1);
+        answer.countDown();
+        client.passUntil(TTL.dividedBy(10), next::isDone);
     }
 
     @Test
@@ -166,6 +235,14 @@ class TimeLimitsTest {
         client.time.advance(Duration.ofSeconds(2));
         assertThat(waiting.get(10, TimeUnit.SECONDS)).isEmpty();
         answer.countDown();
+    }
+
+    private void waitInVain(Duration limit) throws Exception {
+        Background<Optional<Lease>> waiting =
+                Background.run(() -> client.lock("orders").tryAcquire(limit));
+        await().until(waiting::isParked);
+        client.time.advance(limit);
+        assertThat(waiting.get(10, TimeUnit.SECONDS)).isEmpty();
     }
 
     private static List<RuntimeException> failures() {

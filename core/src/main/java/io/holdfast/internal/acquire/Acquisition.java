@@ -19,6 +19,7 @@ import io.holdfast.spi.HintingStore;
 import io.holdfast.spi.LockObserver.Way;
 import io.holdfast.spi.LockStore.Mode;
 import io.holdfast.spi.Refusal;
+import io.holdfast.spi.StoreContext.Alarm;
 import io.holdfast.spi.Ticket;
 import io.holdfast.spi.Tokens;
 import java.lang.System.Logger;
@@ -26,6 +27,7 @@ import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import org.jspecify.annotations.Nullable;
 
 /*
@@ -42,14 +44,16 @@ import org.jspecify.annotations.Nullable;
  * an acquisition at a time; what other threads have to say (the gate's call, the ticket's grant or end, a hint) they leave where
  * advance() finds it, then wake.
  *
- * Every request takes a new ticket. Whoever gives up (timeout, interrupt, cancel, close) calls abandon(): it leaves the gate and
- * ends the ticket, which the clean-up then removes from the store, so a caller's deadline is kept even if the store is slow. A
- * grant that arrives afterwards finds the ticket ended and goes straight back.
+ * Every request takes a new ticket. Whoever gives up (timeout, interrupt, cancel, close) calls abandon(): it ends the ticket, which
+ * the clean-up then removes from the store, so a caller's deadline is kept even if the store is slow. A grant that arrives
+ * afterwards finds the ticket ended and goes straight back. The caller returns at once, but its place inside the gate is kept
+ * until the clean-up has tried once: else threads that wait less than a round trip would queue tickets faster than these are
+ * removed, each behind all those given up before it, and nobody would ever get the lock.
  *
  * Trouble. A request that fails on the first try is the caller's business: it throws. Once the caller has waited in good
  * faith, a store that is away for a moment must not end the wait: it asks again until the outage has lasted a ttl, by
  * which time nothing of the wait is left at the store anyway. And a request cut short by the caller's own deadline, after a wait
- * that others caused, says nothing about the store: it ends like any other wait that was in vain.
+ * that others caused or with little time from the start, says nothing about the store: it ends like any other wait in vain.
  */
 
 /** An acquisition under way. Over when its lease is there, or there will be none. */
@@ -59,6 +63,12 @@ final class Acquisition implements TicketUser {
 
     /** A driver that counts in milliseconds gives up this much before the deadline. */
     private static final long CUT_SHORT_NANOS = Duration.ofMillis(2).toNanos();
+
+    /** A request that was given less time than this and ran out of it may have met nothing but a busy machine. */
+    private static final long LITTLE_TIME_NANOS = Duration.ofMillis(100).toNanos();
+
+    /** A store that hangs while a ticket is removed keeps the gate closed to this client's other threads no longer than this. */
+    private static final long LONGEST_LEAVE_NANOS = Duration.ofMillis(100).toNanos();
 
     private enum Stage {
         AT_GATE,
@@ -79,6 +89,7 @@ final class Acquisition implements TicketUser {
 
     private Stage stage = Stage.AT_GATE;
     private @Nullable KeptTicket kept;
+    private @Nullable CompletableFuture<Void> withdrawal; // of the last ticket that was given up
     private @Nullable Retries retries; // made when needed: what is free is had with one request
     private @Nullable LockException trouble; // why the store could not be asked last time
     private boolean hasWaited;
@@ -168,7 +179,7 @@ final class Acquisition implements TicketUser {
         withdrawTicket(Certainty.CONFIRMED);
         stay.withdraw();
         giveBackInherited();
-        stay.leave();
+        leaveGate();
         stopWaiting();
         story.unsuccessful(outcome, detail, startedNanos);
     }
@@ -269,14 +280,14 @@ final class Acquisition implements TicketUser {
             refusal = shared.requests.request(asking, mode, deadline, askedNanos);
         } catch (StoreUnavailableException e) {
             endTicket();
-            rideOut(e);
+            rideOut(e, askedNanos);
             return;
         } catch (UnsupportedLockException | ClientClosedException e) {
             endTicket();
             throw e;
         } catch (RuntimeException e) {
             withdrawTicket(Certainty.MAYBE_UNDER_WAY);
-            rideOut(e);
+            rideOut(e, askedNanos);
             return;
         } catch (Error e) {
             withdrawTicket(Certainty.MAYBE_UNDER_WAY);
@@ -319,7 +330,9 @@ final class Acquisition implements TicketUser {
                                 .orElse(false);
                 withdrawTicket(Certainty.CONFIRMED);
                 if (grantedTooLate) {
-                    rideOut(new StoreUnavailableException(terms.name(), "its answer took longer than the ttl"));
+                    rideOut(
+                            new StoreUnavailableException(terms.name(), "its answer took longer than the ttl"),
+                            startedNanos);
                 } else {
                     pauseAfterLoss();
                 }
@@ -348,7 +361,7 @@ final class Acquisition implements TicketUser {
             granted.renewNow(shared.requests, deadline);
         } catch (RuntimeException e) {
             withdrawTicket(Certainty.CONFIRMED);
-            rideOut(e);
+            rideOut(e, arrivedNanos);
             return;
         } catch (Error e) {
             withdrawTicket(Certainty.CONFIRMED);
@@ -440,13 +453,14 @@ final class Acquisition implements TicketUser {
     }
 
     /** The store is away. Those who have waited go on waiting for a while; everybody else is told. */
-    private void rideOut(RuntimeException failure) {
+    private void rideOut(RuntimeException failure, long askedNanos) {
         if (!(failure instanceof LockException known)) {
             throw failure;
         }
         long now = now();
         boolean late = deadline.atNanos() - now <= CUT_SHORT_NANOS;
-        if (late && trouble == null && hasWaitedForOthers()) {
+        boolean hadLittleTime = deadline.atNanos() - askedNanos < LITTLE_TIME_NANOS;
+        if (late && trouble == null && (hadLittleTime || hasWaitedForOthers())) {
             abandon(Outcome.TIMED_OUT, "the lock stayed taken");
             return;
         }
@@ -461,7 +475,7 @@ final class Acquisition implements TicketUser {
     }
 
     private boolean hasWaitedForOthers() {
-        return hasWaited || (retries != null && retries.wasRefused()) || patience == Patience.LIMITED_REST;
+        return hasWaited || (retries != null && retries.wasRefused());
     }
 
     /** Ends the wait at its deadline: without a lease, or with the trouble that kept it from one. */
@@ -489,7 +503,21 @@ final class Acquisition implements TicketUser {
         KeptTicket left = kept;
         kept = null;
         if (left != null) {
-            left.withdrawInBackground(certainty);
+            withdrawal = left.withdrawInBackground(certainty);
+        }
+    }
+
+    /** At once, unless a ticket is being withdrawn. */
+    private void leaveGate() {
+        CompletableFuture<Void> tried = withdrawal;
+        if (tried == null || !stay.isInside()) {
+            stay.leave();
+            return;
+        }
+        tried.thenRun(stay::leave);
+        if (!tried.isDone()) {
+            Alarm limit = shared.timer.at(now() + LONGEST_LEAVE_NANOS, () -> tried.complete(null));
+            tried.thenRun(limit::cancel);
         }
     }
 

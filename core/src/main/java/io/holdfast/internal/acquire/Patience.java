@@ -8,8 +8,6 @@ public enum Patience {
     ONCE,
     /** Waits until a deadline. */
     LIMITED,
-    /** As LIMITED, with what other locks have left of the time: if that runs out, it need not be the store's fault. */
-    LIMITED_REST,
     /** Waits as long as it takes. */
     ENDLESS;
 

@@ -70,7 +70,7 @@ public final class MultiLockHandle implements MultiLock {
         // The time is for all of them together: none is asked for once it is over, and giving back takes no more of it.
         return take(
                 (lock, before) ->
-                        before > 0 && deadline.hasPassed() ? Optional.empty() : lock.take(limited(before), deadline),
+                        before > 0 && deadline.hasPassed() ? Optional.empty() : lock.take(Patience.LIMITED, deadline),
                 () -> !deadline.hasPassed(),
                 HeldMultiLease::releaseUndeliveredInBackground);
     }
@@ -89,10 +89,6 @@ public final class MultiLockHandle implements MultiLock {
     public CompletableFuture<Optional<MultiLease>> tryAcquireAsync(Duration maxWait) {
         Patience patience = Patience.of(maxWait);
         return new Chain<>(patience, acquisitions.after(maxWait), Function.identity()).start();
-    }
-
-    private static Patience limited(int locksBefore) {
-        return locksBefore == 0 ? Patience.LIMITED : Patience.LIMITED_REST;
     }
 
     private interface Way {
@@ -170,9 +166,8 @@ public final class MultiLockHandle implements MultiLock {
                 giveUp();
                 return;
             }
-            Patience now = patience == Patience.LIMITED ? limited(taken.size()) : patience;
             CompletableFuture<Optional<HeldLease>> step =
-                    locks.get(taken.size()).takeAsync(now, deadline);
+                    locks.get(taken.size()).takeAsync(patience, deadline);
             current = step;
             step.whenComplete(this::settle);
             if (isDone()) {

@@ -12,6 +12,7 @@ import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.Set;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Consumer;
 import java.util.function.Function;
@@ -47,18 +48,18 @@ public final class Cleanup {
         this.threads = threads;
     }
 
-    /** Removes what an ended ticket may have at the store. */
-    public void withdraw(Ticket ticket, Certainty certainty) {
-        start(ticket, ticket.ttl(), () -> {
+    /** Removes what an ended ticket may have at the store. Completes once that was tried. */
+    public CompletableFuture<Void> withdraw(Ticket ticket, Certainty certainty) {
+        return start(ticket, ticket.ttl(), () -> {
             Withdrawal answer = requests.withdraw(ticket);
             return answer == Withdrawal.REMOVED || certainty == Certainty.CONFIRMED;
         });
     }
 
-    /** Gives back the grant of an ended ticket. */
-    public void release(Ticket ticket, Duration linger) {
+    /** Gives back the grant of an ended ticket. Completes once that was tried. */
+    public CompletableFuture<Void> release(Ticket ticket, Duration linger) {
         long left = Math.max(0, ticket.endNanos() - time.nanoTime());
-        start(ticket, ticket.givenTtl().plusNanos(left), () -> {
+        return start(ticket, ticket.givenTtl().plusNanos(left), () -> {
             requests.release(ticket, linger, time.nanoTime());
             return true;
         });
@@ -88,10 +89,11 @@ public final class Cleanup {
         return open.size();
     }
 
-    private void start(Ticket ticket, Duration mootAfter, Step step) {
+    private CompletableFuture<Void> start(Ticket ticket, Duration mootAfter, Step step) {
         Task task = new Task(ticket, mootAfter, step);
         open.add(task);
         task.submit();
+        return task.tried;
     }
 
     /** One try. Whether it is settled. */
@@ -104,6 +106,7 @@ public final class Cleanup {
         private final Ticket ticket;
         private final Step step;
         private final long mootNanos;
+        private final CompletableFuture<Void> tried = new CompletableFuture<>();
         private long retryNanos = FIRST_RETRY_NANOS;
         private volatile boolean lookedOnce;
 
@@ -128,14 +131,15 @@ public final class Cleanup {
             try {
                 if (step.run()) {
                     open.remove(this);
-                    return;
+                } else {
+                    lookedOnce = true;
+                    tryAgainIn(thirdOfTtl());
                 }
             } catch (RuntimeException | Error e) {
                 tryAgainAfter(e);
-                return;
+            } finally {
+                tried.complete(null);
             }
-            lookedOnce = true;
-            tryAgainIn(thirdOfTtl());
         }
 
         private void tryAgainAfter(Throwable failure) {

@@ -13,6 +13,7 @@ import io.holdfast.spi.support.Uninterruptibly;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Function;
@@ -173,14 +174,13 @@ public final class KeptTicket implements Ticket.Listener {
         drop();
     }
 
-    /** Ends it, and removes in the background what it may have at the store. */
-    public void withdrawInBackground(Cleanup.Certainty certainty) {
-        if (ticket.end() == Ticket.State.HELD) {
-            cleanup.release(ticket, Duration.ZERO);
-        } else {
-            cleanup.withdraw(ticket, certainty);
-        }
+    /** Ends it, and removes in the background what it may have at the store. Completes once that was tried. */
+    public CompletableFuture<Void> withdrawInBackground(Cleanup.Certainty certainty) {
+        CompletableFuture<Void> tried = ticket.end() == Ticket.State.HELD
+                ? cleanup.release(ticket, Duration.ZERO)
+                : cleanup.withdraw(ticket, certainty);
         drop();
+        return tried;
     }
 
     void closeWithClient() {
