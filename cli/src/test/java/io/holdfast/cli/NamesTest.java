@@ -4,12 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.Holdfast;
 import io.holdfast.Lease;
+import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.CsvSource;
 import org.junit.jupiter.params.provider.ValueSource;
@@ -79,8 +81,8 @@ class NamesTest {
     }
 
     @Test
-    void aMessageOfTheLibraryIsOneLineWhateverTheName() {
-        Captured refused = Captured.of("run", "--ttl", "1ms", "--store", "file:/nowhere", "a\nb\u202e", "--", "true");
+    void aMessageOfTheLibraryIsOneLineWhateverTheName(@TempDir Path locks) {
+        Captured refused = Captured.of("run", "--ttl", "1ms", "--store", "file:" + locks, "a\nb\u202e", "--", "true");
 
         assertThat(refused.exitCode()).isEqualTo(64);
         assertThat(refused.err())

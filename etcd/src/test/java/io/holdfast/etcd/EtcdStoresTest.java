@@ -32,7 +32,7 @@ class EtcdStoresTest {
                 "etcd://user@h:1",
                 "etcd://h:1?ca=/dev/null",
                 "etcds://h:1?cert=/dev/null",
-                "etcds://h:1?ca=/nowhere",
+                "etcds://h:1?ca=/dev/null/nowhere",
                 "etcd://h:1?lease=xyz"
             })
     void mistakesAreToldBeforeAnythingIsConnected(String uri) {
