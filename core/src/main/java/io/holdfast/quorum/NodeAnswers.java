@@ -39,14 +39,17 @@ final class NodeAnswers<T> {
     private final Condition changed = lock.newCondition();
     private final List<@Nullable NodeAnswer<T>> answers;
     private final int expected;
+    private final int majority;
     private int count;
 
     /**
      * @param nodes how many there are
      * @param expected how many of them were asked
+     * @param majority how many have to answer
      */
-    NodeAnswers(int nodes, int expected) {
+    NodeAnswers(int nodes, int expected, int majority) {
         this.expected = expected;
+        this.majority = majority;
         answers = new ArrayList<>(nodes);
         for (int i = 0; i < nodes; i++) {
             answers.add(null);
@@ -65,17 +68,14 @@ final class NodeAnswers<T> {
         }
     }
 
-    /** Waits until all have answered, what is there so far decides, or the deadline. Returns the answers given. */
-    List<NodeAnswer<T>> await(Deadline deadline, Predicate<List<NodeAnswer<T>>> decides) {
+    /** Waits until all have answered or failed, what is there so far decides, or their time is over. Returns the answers given. */
+    List<NodeAnswer<T>> await(AnswerTime time, Predicate<List<NodeAnswer<T>>> decides) {
         boolean interrupted = false;
         lock.lock();
         try {
-            while (count < expected && !decides.test(given()) && !deadline.hasPassed()) {
+            while (count < expected && !decides.test(given()) && !deadline(time).hasPassed()) {
                 try {
-                    long left = changed.awaitNanos(deadline.remainingNanos());
-                    if (left <= 0 && deadline.hasPassed()) {
-                        break;
-                    }
+                    changed.awaitNanos(deadline(time).remainingNanos());
                 } catch (InterruptedException e) {
                     // Requests are not interruptible: the engine looks at the flag between them.
                     interrupted = true;
@@ -88,6 +88,10 @@ final class NodeAnswers<T> {
                 Thread.currentThread().interrupt();
             }
         }
+    }
+
+    private Deadline deadline(AnswerTime time) {
+        return count(given(), any -> true) < majority ? time.longest() : time.usual();
     }
 
     private List<NodeAnswer<T>> given() {

@@ -18,14 +18,14 @@ final class QuorumNode {
 
     private static final long IDLE_SECONDS = 30;
 
-    /** So often a node that has never answered gets the time of a first connection. */
-    private static final int COLD_QUESTIONS = 3;
-
     private final int number;
     private final LockStore store;
     private final ThreadPoolExecutor threads;
     /** Apart, so that cleaning up after a node that hangs does not use up what asks it. */
     private final ThreadPoolExecutor cleanup;
+
+    private volatile boolean answering = true;
+    private volatile boolean prompt = true;
 
     QuorumNode(int number, LockStore store, String clientName) {
         this.number = number;
@@ -47,22 +47,6 @@ final class QuorumNode {
         return pool;
     }
 
-    private volatile boolean prompt = true;
-    private final AtomicInteger coldQuestionsLeft = new AtomicInteger(COLD_QUESTIONS);
-
-    /** Whether it has never answered, though it was not asked often yet. One that stays away is not waited for each time. */
-    boolean isCold() {
-        return coldQuestionsLeft.get() > 0;
-    }
-
-    void countQuestion() {
-        coldQuestionsLeft.updateAndGet(left -> Math.max(0, left - 1));
-    }
-
-    void countAnswer() {
-        coldQuestionsLeft.set(0);
-    }
-
     int number() {
         return number;
     }
@@ -73,6 +57,15 @@ final class QuorumNode {
 
     TokenRaisingStore raising() {
         return (TokenRaisingStore) store;
+    }
+
+    /** Whether it answered the last question, as far as is known. */
+    boolean isAnswering() {
+        return answering;
+    }
+
+    void setAnswering(boolean hasAnswered) {
+        answering = hasAnswered;
     }
 
     /** Whether it was quick lately. */

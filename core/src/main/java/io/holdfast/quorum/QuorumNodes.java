@@ -23,9 +23,10 @@ final class QuorumNodes {
 
     private static final System.Logger LOG = System.getLogger(QuorumNodes.class.getName());
 
-    private static final Duration FIRST_ANSWER_TIMEOUT = Duration.ofSeconds(2);
     private static final Duration LEAST_NODE_TIMEOUT = Duration.ofMillis(20);
     private static final int TTL_PER_NODE_TIMEOUT = 200;
+    /** How much of a lease may be gone before a majority has granted it: as much as before its first renewal. */
+    private static final int TTL_PER_MAJORITY_TIMEOUT = 3;
 
     /** For one try to remove what a node may have left: no caller waits for it, but others wait for the lock. */
     private static final Duration PURSUIT_TIMEOUT = Duration.ofMillis(500);
@@ -67,9 +68,9 @@ final class QuorumNodes {
         return against > nodes.size() - majority;
     }
 
-    /** Asks all nodes at once and waits for all, no longer than the deadline. */
-    <T> List<NodeAnswer<T>> ask(Deadline nodeDeadline, Function<QuorumNode, T> question) {
-        return askEach(question).await(nodeDeadline, all -> false);
+    /** Asks all nodes at once and waits for all. */
+    <T> List<NodeAnswer<T>> ask(AnswerTime time, Function<QuorumNode, T> question) {
+        return askEach(question).await(time, all -> false);
     }
 
     /** Asks all nodes at once; who wants the answers awaits them. */
@@ -79,7 +80,7 @@ final class QuorumNodes {
 
     /** As {@link #askEach}, for some of them. */
     <T> NodeAnswers<T> askSome(List<QuorumNode> some, Function<QuorumNode, T> question) {
-        NodeAnswers<T> answers = new NodeAnswers<>(nodes.size(), some.size());
+        NodeAnswers<T> answers = new NodeAnswers<>(nodes.size(), some.size(), majority);
         for (QuorumNode node : some) {
             node.run(() -> answers.add(answer(node, question)));
         }
@@ -87,19 +88,18 @@ final class QuorumNodes {
     }
 
     private static <T> NodeAnswer<T> answer(QuorumNode node, Function<QuorumNode, T> question) {
-        node.countQuestion();
         try {
             T answer = question.apply(node);
-            node.countAnswer();
+            node.setAnswering(true);
             return new NodeAnswer<>(node.number(), answer, null);
         } catch (RuntimeException e) {
+            node.setAnswering(false);
             return new NodeAnswer<>(node.number(), null, e);
         }
     }
 
     <T> List<NodeAnswer<T>> requireMajority(String name, List<NodeAnswer<T>> answers) {
-        long answered =
-                answers.stream().filter(answer -> answer.answer() != null).count();
+        long answered = NodeAnswers.count(answers, any -> true);
         if (answered < majority) {
             throw new StoreUnavailableException(
                     name,
@@ -109,16 +109,18 @@ final class QuorumNodes {
         return answers;
     }
 
-    Deadline nodeDeadline(Duration ttl, Deadline deadline) {
-        return deadline.within(nodeTimeout(ttl));
+    AnswerTime answerTime(Duration ttl, Deadline deadline) {
+        Duration usual = nodeTimeout(ttl);
+        return new AnswerTime(
+                deadline.within(usual), deadline.within(longer(usual, ttl.dividedBy(TTL_PER_MAJORITY_TIMEOUT))));
     }
 
-    /** A node that has yet to be connected to may take longer: loading classes and opening sockets says nothing about it. */
     Duration nodeTimeout(Duration ttl) {
-        Duration share = ttl.dividedBy(TTL_PER_NODE_TIMEOUT);
-        Duration usual = nodeTimeout.orElse(share.compareTo(LEAST_NODE_TIMEOUT) < 0 ? LEAST_NODE_TIMEOUT : share);
-        boolean cold = nodes.stream().anyMatch(QuorumNode::isCold);
-        return cold && usual.compareTo(FIRST_ANSWER_TIMEOUT) < 0 ? FIRST_ANSWER_TIMEOUT : usual;
+        return nodeTimeout.orElseGet(() -> longer(ttl.dividedBy(TTL_PER_NODE_TIMEOUT), LEAST_NODE_TIMEOUT));
+    }
+
+    private static Duration longer(Duration a, Duration b) {
+        return a.compareTo(b) < 0 ? b : a;
     }
 
     /** Which node said what, for people. */

@@ -47,9 +47,9 @@ final class QuorumRenewal {
     void run(Deadline deadline) {
         Duration shortest =
                 tickets.stream().map(Ticket::ttl).min(Duration::compareTo).orElseThrow();
-        Deadline nodeDeadline = nodes.nodeDeadline(shortest, deadline);
+        AnswerTime time = nodes.answerTime(shortest, deadline);
         List<NodeAnswer<Map<OwnerId, Said>>> answers =
-                nodes.askEach(node -> renewAt(node, nodeDeadline)).await(nodeDeadline, this::isSettled);
+                nodes.askEach(node -> renewAt(node, time.at(node))).await(time, this::isSettled);
         tickets.forEach(ticket -> report(ticket, answers));
     }
 

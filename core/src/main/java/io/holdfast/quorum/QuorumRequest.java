@@ -40,9 +40,9 @@ final class QuorumRequest {
     /** Empty and granted by a majority, or refused with nothing left behind. */
     Optional<Refusal> run() {
         long baseNanos = time.nanoTime();
-        Deadline nodeDeadline = nodeDeadline();
-        NodeAnswers<Optional<Refusal>> asked = nodes.askEach(node -> ask(node, nodeDeadline));
-        asked.await(nodeDeadline, this::isDecided);
+        AnswerTime answerTime = answerTime();
+        NodeAnswers<Optional<Refusal>> asked = nodes.askEach(node -> ask(node, answerTime.at(node)));
+        asked.await(answerTime, this::isDecided);
         List<NodeAnswer<Optional<Refusal>>> answers = waitForPrompt(asked);
         if (granted(answers) >= nodes.majority() && settleToken(baseNanos)) {
             return Optional.empty();
@@ -51,8 +51,8 @@ final class QuorumRequest {
         return Optional.of(refusal(answers));
     }
 
-    private Deadline nodeDeadline() {
-        return nodes.nodeDeadline(ticket.ttl(), deadline);
+    private AnswerTime answerTime() {
+        return nodes.answerTime(ticket.ttl(), deadline);
     }
 
     private Optional<Refusal> ask(QuorumNode node, Deadline nodeDeadline) {
@@ -86,12 +86,19 @@ final class QuorumRequest {
      */
     private List<NodeAnswer<Optional<Refusal>>> waitForPrompt(NodeAnswers<Optional<Refusal>> asked) {
         Duration moment = nodes.nodeTimeout(ticket.ttl()).dividedBy(PROMPT_SHARE);
-        List<NodeAnswer<Optional<Refusal>>> answers = asked.await(deadline.within(moment), so -> {
+        List<NodeAnswer<Optional<Refusal>>> answers = asked.await(AnswerTime.until(deadline.within(moment)), so -> {
             Set<Integer> answered = so.stream().map(NodeAnswer::node).collect(Collectors.toSet());
             return nodes.all().stream().noneMatch(node -> node.isPrompt() && !answered.contains(node.number()));
         });
         Set<Integer> answered = answers.stream().map(NodeAnswer::node).collect(Collectors.toSet());
-        nodes.all().stream().filter(node -> !answered.contains(node.number())).forEach(node -> node.setPrompt(false));
+        boolean isMajority = NodeAnswers.count(answers, any -> true) >= nodes.majority();
+        nodes.all().stream().filter(node -> !answered.contains(node.number())).forEach(node -> {
+            node.setPrompt(false);
+            if (!isMajority) {
+                // It was waited for as long as can be.
+                node.setAnswering(false);
+            }
+        });
         return answers;
     }
 
@@ -108,15 +115,15 @@ final class QuorumRequest {
         long token = held.stream().mapToLong(Ticket::storeToken).max().orElseThrow();
         Duration ttl =
                 held.stream().map(Ticket::givenTtl).min(Duration::compareTo).orElseThrow();
-        Deadline nodeDeadline = nodeDeadline();
+        AnswerTime answerTime = answerTime();
         NodeAnswers<Boolean> raised = nodes.askSome(holding, node -> {
             if (parts.at(node).ticket().storeToken() != token) {
-                node.raising().raise(ticket.name(), token, nodeDeadline);
+                node.raising().raise(ticket.name(), token, answerTime.at(node));
             }
             return true;
         });
         List<NodeAnswer<Boolean>> agreed =
-                raised.await(nodeDeadline, so -> NodeAnswers.count(so, done -> done) >= nodes.majority());
+                raised.await(answerTime, so -> NodeAnswers.count(so, done -> done) >= nodes.majority());
         if (NodeAnswers.count(agreed, done -> done) < nodes.majority()) {
             return false;
         }
@@ -139,7 +146,7 @@ final class QuorumRequest {
                 nodes.pursue(node, part);
             }
         }
-        Deadline nodeDeadline = nodeDeadline();
+        Deadline nodeDeadline = answerTime().usual();
         nodes.askSome(held, node -> {
                     Ticket part = parts.at(node).ticket();
                     try {
@@ -149,15 +156,14 @@ final class QuorumRequest {
                     }
                     return true;
                 })
-                .await(nodeDeadline, all -> false);
+                .await(AnswerTime.until(nodeDeadline), all -> false);
     }
 
     private Refusal refusal(List<NodeAnswer<Optional<Refusal>>> answers) {
         String said = nodes.said(
                 answers,
                 refusal -> refusal.map(why -> "refused, " + why.reason()).orElse("granted"));
-        long answered =
-                answers.stream().filter(answer -> answer.answer() != null).count();
+        long answered = NodeAnswers.count(answers, any -> true);
         if (answered < nodes.majority() && !isRefused(answers)) {
             StoreUnavailableException failure = new StoreUnavailableException(
                     ticket.name(),

@@ -38,8 +38,7 @@ public final class QuorumStore implements TokenRaisingStore, AdministeredStore {
     /*
      * The algorithm, and what would break it.
      *
-     * Acquire. The base of the lease is taken before anything is sent. All nodes are asked at once, each for at most the node
-     * timeout; a majority of grants is wanted. Then the token is settled: the largest the majority gave is written back
+     * Acquire. The base of the lease is taken before anything is sent. All nodes are asked at once; a majority of grants is wanted. Then the token is settled: the largest the majority gave is written back
      * (raise) to every node of it, and the grant counts only once a majority's counters have reached it. Any later majority
      * shares a node with this one, and that node's next token is larger: so is the maximum. Without the second round it would
      * not be: nodes 1-3 might give {5, 5, 9}, and the next majority, nodes 1, 2, 4, {6, 6, 6}.
@@ -47,6 +46,12 @@ public final class QuorumStore implements TokenRaisingStore, AdministeredStore {
      * A try that fails is withdrawn everywhere, also from nodes that did not answer: their request may still be under way. The
      * grants of a failed try are what keeps the others from a majority, so they are waited for; nodes that hang are pursued in
      * the background until they confirm, or the ttl has made it moot.
+     *
+     * How long. A node that hangs must not cost the caller much, so those that have not answered within the node timeout are left
+     * behind, once a majority has answered. Without a majority of answers nothing is won by giving up: the try fails, and on a
+     * busy host, which needs longer than that to load classes and to be woken, so does the next. So a majority is waited for as
+     * long as the lease bears it. Nodes that do not answer even then get the node timeout until they answer again: a client
+     * that is cut off must not keep the minority it reaches from others.
      *
      * Late answers. When a majority is there, the rest is waited for only a moment, and not at all if it was slow the last
      * time. A grant that comes later joins the lease, if that still lives; else it is withdrawn at once.
@@ -188,13 +193,11 @@ public final class QuorumStore implements TokenRaisingStore, AdministeredStore {
     public ReleaseAnswer release(Ticket ticket, Duration linger, Deadline deadline) {
         NodeTickets parts = NodeTickets.of(ticket, nodes);
         parts.end();
-        Deadline nodeDeadline = nodes.nodeDeadline(ticket.ttl(), deadline);
+        AnswerTime time = nodes.answerTime(ticket.ttl(), deadline);
         int majority = nodes.majority();
         List<NodeAnswer<ReleaseAnswer>> answers = nodes.askEach(
-                        node -> releaseAt(node, parts.at(node), linger, nodeDeadline))
-                .await(
-                        nodeDeadline,
-                        so -> NodeAnswers.count(so, answer -> answer == ReleaseAnswer.RELEASED) >= majority);
+                        node -> releaseAt(node, parts.at(node), linger, time.at(node)))
+                .await(time, so -> NodeAnswers.count(so, answer -> answer == ReleaseAnswer.RELEASED) >= majority);
         if (NodeAnswers.count(answers, answer -> answer == ReleaseAnswer.RELEASED) >= majority) {
             parts.tellReleased();
             return ReleaseAnswer.RELEASED;
@@ -230,9 +233,9 @@ public final class QuorumStore implements TokenRaisingStore, AdministeredStore {
     public Withdrawal withdraw(Ticket ticket, Deadline deadline) {
         NodeTickets parts = NodeTickets.of(ticket, nodes);
         parts.end();
-        Deadline nodeDeadline = nodes.nodeDeadline(ticket.ttl(), deadline);
-        List<NodeAnswer<Withdrawal>> answers = nodes.ask(
-                nodeDeadline, node -> node.store().withdraw(parts.at(node).ticket(), nodeDeadline));
+        AnswerTime time = nodes.answerTime(ticket.ttl(), deadline);
+        List<NodeAnswer<Withdrawal>> answers =
+                nodes.ask(time, node -> node.store().withdraw(parts.at(node).ticket(), time.at(node)));
         if (NodeAnswers.failures(answers) > 0 || answers.size() < nodes.size()) {
             throw new UnknownOutcomeException(
                     ticket.name(), "not all nodes could be asked to undo it (" + nodes.said(answers, Enum::name) + ")");
@@ -247,7 +250,8 @@ public final class QuorumStore implements TokenRaisingStore, AdministeredStore {
     public LockView view(String name, Deadline deadline) {
         Deadline nodeDeadline = deadline.within(LOOK_TIMEOUT);
         List<NodeAnswer<LockView>> answers = nodes.requireMajority(
-                name, nodes.ask(nodeDeadline, node -> node.store().view(name, nodeDeadline)));
+                name,
+                nodes.ask(AnswerTime.until(nodeDeadline), node -> node.store().view(name, nodeDeadline)));
         return QuorumViews.combine(
                 name,
                 nodes.majority(),
@@ -261,8 +265,8 @@ public final class QuorumStore implements TokenRaisingStore, AdministeredStore {
     @Override
     public Page views(String prefix, Optional<String> after, int limit, Deadline deadline) {
         Deadline nodeDeadline = deadline.within(LOOK_TIMEOUT);
-        List<NodeAnswer<List<LockView>>> answers =
-                nodes.requireMajority(prefix, nodes.ask(nodeDeadline, node -> allViews(node, prefix, nodeDeadline)));
+        List<NodeAnswer<List<LockView>>> answers = nodes.requireMajority(
+                prefix, nodes.ask(AnswerTime.until(nodeDeadline), node -> allViews(node, prefix, nodeDeadline)));
         Map<String, List<LockView>> byName = answers.stream()
                 .map(NodeAnswer::answer)
                 .filter(Objects::nonNull)
@@ -295,7 +299,7 @@ public final class QuorumStore implements TokenRaisingStore, AdministeredStore {
 
     @Override
     public void ping(Deadline deadline) {
-        nodes.requireMajority("*", nodes.ask(deadline, node -> {
+        nodes.requireMajority("*", nodes.ask(AnswerTime.until(deadline), node -> {
             node.store().ping(deadline);
             return true;
         }));
@@ -304,7 +308,7 @@ public final class QuorumStore implements TokenRaisingStore, AdministeredStore {
     @Override
     public void raise(String name, long floor, Deadline deadline) {
         Deadline nodeDeadline = deadline.within(LOOK_TIMEOUT);
-        nodes.requireMajority(name, nodes.ask(nodeDeadline, node -> {
+        nodes.requireMajority(name, nodes.ask(AnswerTime.until(nodeDeadline), node -> {
             node.raising().raise(name, floor, nodeDeadline);
             return true;
         }));
@@ -333,7 +337,9 @@ public final class QuorumStore implements TokenRaisingStore, AdministeredStore {
         Deadline nodeDeadline = deadline.within(LOOK_TIMEOUT);
         List<NodeAnswer<Integer>> answers = nodes.requireMajority(
                 name,
-                nodes.ask(nodeDeadline, node -> administration.on((AdministeredStore) node.store(), nodeDeadline)));
+                nodes.ask(
+                        AnswerTime.until(nodeDeadline),
+                        node -> administration.on((AdministeredStore) node.store(), nodeDeadline)));
         return answers.stream()
                 .map(NodeAnswer::answer)
                 .filter(Objects::nonNull)

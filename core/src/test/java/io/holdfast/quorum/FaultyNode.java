@@ -27,12 +27,17 @@ final class FaultyNode implements StoreFactory {
         /** Requests do not arrive. */
         DOWN,
         /** Requests arrive, answers do not. */
-        ANSWERS_LOST
+        ANSWERS_LOST,
+        /** Nothing is heard of requests for a lock until their deadline. */
+        SILENT
     }
 
     volatile Network network = Network.UP;
     volatile Runnable beforeRequest = () -> {};
     volatile boolean withdrawalsFail;
+    /** What the last request for a lock was given. */
+    volatile Duration timeToAnswer = Duration.ZERO;
+
     /** Whether they arrived or not. */
     final AtomicInteger releases = new AtomicInteger();
 
@@ -74,7 +79,14 @@ final class FaultyNode implements StoreFactory {
 
         @Override
         public Optional<Refusal> request(Ticket ticket, Mode mode, Deadline deadline) {
+            timeToAnswer = deadline.remaining();
             beforeRequest.run();
+            while (network == Network.SILENT) {
+                if (deadline.hasPassed()) {
+                    throw new UnknownOutcomeException(ticket.name(), "no answer in time");
+                }
+                Thread.onSpinWait();
+            }
             return send(ticket.name(), () -> inner.request(ticket, mode, deadline));
         }
 

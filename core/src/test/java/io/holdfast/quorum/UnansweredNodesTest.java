@@ -10,6 +10,7 @@ import io.holdfast.LockOptions;
 import io.holdfast.LockView.Holder;
 import io.holdfast.ManualTime;
 import io.holdfast.ReleaseResult;
+import io.holdfast.StoreUnavailableException;
 import io.holdfast.memory.MemoryStore;
 import io.holdfast.quorum.FaultyNode.Network;
 import io.holdfast.spi.StoreFactory;
@@ -107,28 +108,57 @@ class UnansweredNodesTest {
         rival.lock("job", OPTIONS).tryAcquire().orElseThrow().release();
     }
 
+    /** On a busy host classes are loaded, connections opened and threads woken late, in a client that has talked to its nodes too. */
     @Test
-    void ofAFreshClientHaveTimeToConnect() throws Exception {
+    void areWaitedForWhileAMajorityIsMissing() throws Exception {
+        Holdfast client = client(QuorumStore.of(List.<StoreFactory>copyOf(nodes)), time);
+        client.ping(Duration.ofSeconds(5));
         AtomicInteger asked = new AtomicInteger();
-        CountDownLatch connected = new CountDownLatch(1);
+        CountDownLatch goOn = new CountDownLatch(1);
         nodes.forEach(node -> node.beforeRequest = () -> {
             asked.incrementAndGet();
-            awaitQuietly(connected);
+            awaitQuietly(goOn);
         });
-        Holdfast client = client(QuorumStore.of(List.<StoreFactory>copyOf(nodes)), time);
         CompletableFuture<Lease> first = client.lock("job", OPTIONS).acquireAsync();
         await().until(() -> asked.get() == nodes.size());
 
-        // Fifty times as long as a node usually has, as on a busy host that loads classes.
+        // Forty times as long as a node usually has.
         AtomicInteger steps = new AtomicInteger();
         await().until(() -> {
             time.advance(Duration.ofMillis(100));
-            return steps.incrementAndGet() == 10;
+            return steps.incrementAndGet() == 8;
         });
         assertThat(first).isNotDone();
-        connected.countDown();
+        goOn.countDown();
 
         assertThat(first.get(20, TimeUnit.SECONDS).isValid()).isTrue();
+    }
+
+    @Test
+    void areNotWaitedForAgainUntilTheyAnswer() {
+        Holdfast client = client(QuorumStore.of(List.<StoreFactory>copyOf(nodes)), time);
+        set(Network.SILENT, 0, 1, 2);
+
+        assertThat(timeToAnswerOfFailingTry(client)).isEqualTo(Duration.ofSeconds(1));
+        assertThat(timeToAnswerOfFailingTry(client)).isEqualTo(Duration.ofMillis(20));
+        client.ping(Duration.ofSeconds(5));
+        assertThat(timeToAnswerOfFailingTry(client)).isEqualTo(Duration.ofSeconds(1));
+    }
+
+    private Duration timeToAnswerOfFailingTry(Holdfast client) {
+        AtomicInteger asked = new AtomicInteger();
+        nodes.forEach(node -> node.beforeRequest = asked::incrementAndGet);
+        CompletableFuture<?> failing = client.lock("job-" + UUID.randomUUID(), OPTIONS)
+                .acquireAsync()
+                .handle((lease, failure) -> assertThat(failure).isInstanceOf(StoreUnavailableException.class));
+        await().until(() -> asked.get() == nodes.size());
+        Duration given = nodes.get(0).timeToAnswer;
+        await().until(() -> {
+            time.advance(Duration.ofMillis(100));
+            return failing.isDone();
+        });
+        failing.join();
+        return given;
     }
 
     @Test
