@@ -29,11 +29,12 @@ import java.util.function.Supplier;
 import redis.clients.jedis.Protocol.Command;
 import redis.clients.jedis.exceptions.JedisException;
 
-/** Walks the keys of all servers: for administrators, never on the way to a lock. Thread-safe. */
+/** Looks at locks, one or all by walking the keys of all servers: for administrators, never on the way to a lock. Thread-safe. */
 final class KeyWalk {
 
     private static final String FIRST_CURSOR = "0";
     private static final String KEYS_PER_SCAN = "1000";
+    private static final String[] FIRST_PART = new ViewPages("").next();
 
     /** What is looked for at a server, one after the other. */
     private enum Stage {
@@ -141,28 +142,32 @@ final class KeyWalk {
         List<String> now = left.subList(0, Math.min(limit, left.size()));
         List<LockKeys> locks =
                 now.stream().flatMap(key -> lockOf(at.stage, key).stream()).toList();
-        String[] firstPart = new ViewPages("").next();
         Reader reader = (keys, reply) -> {
-            LockView view = view(keys, reply, deadline);
+            LockView view = view(keys, reply, deadline).view();
             if (at.stage.shows(view)) {
                 found.put(view.name(), view);
             }
         };
-        call(Script.VIEW, locks, deadline, reader, firstPart);
+        call(Script.VIEW, locks, deadline, reader, FIRST_PART);
         if (now.size() < left.size()) {
             return Optional.of(new Position(at.stage, at.server, at.cursor, now.get(now.size() - 1)));
         }
         return next(at, scanned.cursor, servers);
     }
 
-    private LockView view(LockKeys keys, ScriptReply firstReply, Deadline deadline) {
+    /** All of one lock. */
+    ViewPages view(LockKeys keys, Deadline deadline) {
+        return view(keys, calls.run(calls.call(Script.VIEW, keys, FIRST_PART), deadline), deadline);
+    }
+
+    private ViewPages view(LockKeys keys, ScriptReply firstReply, Deadline deadline) {
         ViewPages pages = new ViewPages(keys.name());
         boolean isMore = pages.add(firstReply.value());
         while (isMore) {
             isMore = pages.add(calls.run(calls.call(Script.VIEW, keys, pages.next()), deadline)
                     .value());
         }
-        return pages.view();
+        return pages;
     }
 
     private Optional<LockKeys> lockOf(Stage stage, String key) {

@@ -15,10 +15,8 @@ import redis.clients.jedis.HostAndPort;
  * @param shape how the servers stand together
  * @param store the URI without credentials
  * @param hosts servers, or Sentinels
- * @param user of the servers
- * @param password of the servers
- * @param sentinelUser of the Sentinels
- * @param sentinelPassword of the Sentinels
+ * @param login at the servers
+ * @param sentinelLogin at the Sentinels
  * @param database its number; 0 in a cluster
  * @param master what the Sentinels call the primary
  * @param tls how connections are encrypted, if they are
@@ -32,10 +30,8 @@ record RedisConfig(
         Shape shape,
         String store,
         List<HostAndPort> hosts,
-        Optional<String> user,
-        Optional<String> password,
-        Optional<String> sentinelUser,
-        Optional<String> sentinelPassword,
+        Login login,
+        Login sentinelLogin,
         int database,
         String master,
         Optional<TlsFiles> tls,
@@ -52,6 +48,12 @@ record RedisConfig(
         CLUSTER,
         /** Servers that know nothing of each other. */
         QUORUM
+    }
+
+    /** How a client logs in, if it does. */
+    record Login(Optional<String> user, Optional<String> password) {
+
+        static final Login NONE = new Login(Optional.empty(), Optional.empty());
     }
 
     static final String DEFAULT_PREFIX = "holdfast:";
@@ -85,10 +87,8 @@ record RedisConfig(
                 shape,
                 uri.toString(),
                 hosts,
-                uri.user(),
-                uri.password(),
-                uri.text("sentinel-user"),
-                uri.text("sentinel-password"),
+                new Login(uri.user(), uri.password()),
+                new Login(uri.text("sentinel-user"), uri.text("sentinel-password")),
                 database(uri, shape, path),
                 master(uri, shape, path),
                 tls(uri),
@@ -105,10 +105,8 @@ record RedisConfig(
                 Shape.STANDALONE,
                 "redis",
                 List.of(),
-                Optional.empty(),
-                Optional.empty(),
-                Optional.empty(),
-                Optional.empty(),
+                Login.NONE,
+                Login.NONE,
                 0,
                 "",
                 Optional.empty(),
@@ -126,10 +124,8 @@ record RedisConfig(
                         Shape.STANDALONE,
                         host.toString(),
                         List.of(host),
-                        user,
-                        password,
-                        Optional.empty(),
-                        Optional.empty(),
+                        login,
+                        Login.NONE,
                         database,
                         "",
                         tls,

@@ -14,7 +14,6 @@ import io.holdfast.redis.script.ScriptCalls;
 import io.holdfast.redis.script.ScriptReply;
 import io.holdfast.redis.script.TicketAnswer;
 import io.holdfast.redis.script.TicketAnswer.Kind;
-import io.holdfast.redis.script.ViewPages;
 import io.holdfast.redis.server.FailoverPause;
 import io.holdfast.redis.server.Failures;
 import io.holdfast.redis.server.Node;
@@ -321,7 +320,7 @@ final class RedisStore implements DowngradingStore, TokenRaisingStore, Administe
     @Override
     public int forceRelease(String name, Deadline deadline) {
         LockKeys keys = keys(name);
-        return releases.force(keys, pages(keys, deadline).holders(), deadline);
+        return releases.force(keys, keyWalk.view(keys, deadline).holders(), deadline);
     }
 
     @Override
@@ -331,16 +330,7 @@ final class RedisStore implements DowngradingStore, TokenRaisingStore, Administe
 
     @Override
     public LockView view(String name, Deadline deadline) {
-        return pages(keys(name), deadline).view();
-    }
-
-    private ViewPages pages(LockKeys keys, Deadline deadline) {
-        ViewPages pages = new ViewPages(keys.name());
-        boolean isMore = true;
-        while (isMore) {
-            isMore = pages.add(send(Script.VIEW, keys, deadline, pages.next()).value());
-        }
-        return pages;
+        return keyWalk.view(keys(name), deadline).view();
     }
 
     @Override

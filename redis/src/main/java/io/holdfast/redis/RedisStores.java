@@ -82,21 +82,16 @@ public final class RedisStores implements StoreProvider {
     }
 
     private static Topology topology(RedisConfig config, StoreContext context, @Nullable SSLSocketFactory tls) {
-        JedisClientConfig client = clientConfig(context)
-                .user(config.user().orElse(null))
-                .password(config.password().orElse(null))
-                .database(config.database())
-                .build();
+        JedisClientConfig client =
+                clientConfig(context, config.login()).database(config.database()).build();
         Function<HostAndPort, Node> servers = address -> new PooledNode(address, client, tls, config.connections());
         return switch (config.shape()) {
             case STANDALONE, QUORUM ->
                 new SingleServer(servers.apply(config.hosts().get(0)));
             case CLUSTER -> new ClusterServers(config.hosts(), servers);
             case SENTINEL -> {
-                JedisClientConfig asking = clientConfig(context)
-                        .user(config.sentinelUser().orElse(null))
-                        .password(config.sentinelPassword().orElse(null))
-                        .build();
+                JedisClientConfig asking =
+                        clientConfig(context, config.sentinelLogin()).build();
                 List<Node> sentinels = config.hosts().stream()
                         .<Node>map(address -> new PooledNode(address, asking, tls, 1))
                         .toList();
@@ -105,12 +100,14 @@ public final class RedisStores implements StoreProvider {
         };
     }
 
-    private static DefaultJedisClientConfig.Builder clientConfig(StoreContext context) {
+    private static DefaultJedisClientConfig.Builder clientConfig(StoreContext context, RedisConfig.Login login) {
         // Not by resp2(), which Jedis 7 does not have: Spring Boot gives that to its applications.
         return DefaultJedisClientConfig.builder()
                 .protocol(RedisProtocol.RESP2)
                 .clientName(clientName(context.clientName()))
-                .clientSetInfoConfig(ClientSetInfoConfig.DISABLED);
+                .clientSetInfoConfig(ClientSetInfoConfig.DISABLED)
+                .user(login.user().orElse(null))
+                .password(login.password().orElse(null));
     }
 
     /** What CLIENT LIST shows; the server takes printable ASCII without spaces only. */

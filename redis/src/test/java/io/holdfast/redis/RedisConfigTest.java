@@ -23,8 +23,8 @@ class RedisConfigTest {
                         + "&tls-ca=/etc/ca.pem");
 
         assertThat(config.hosts()).containsExactly(new HostAndPort("redis.example", 7000));
-        assertThat(config.user()).contains("me");
-        assertThat(config.password()).contains("s@cret");
+        assertThat(config.login().user()).contains("me");
+        assertThat(config.login().password()).contains("s@cret");
         assertThat(config.database()).isEqualTo(3);
         assertThat(config.prefix()).isEqualTo("app:");
         assertThat(config.timeout()).isEqualTo(Duration.ofMillis(500));

@@ -1,11 +1,11 @@
 package io.holdfast.redis.channel;
 
+import io.holdfast.redis.server.DeadlineSockets;
 import io.holdfast.redis.server.Failures;
 import io.holdfast.redis.server.Node;
 import io.holdfast.redis.server.Replies;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.StoreContext;
-import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.function.BooleanSupplier;
@@ -265,11 +265,7 @@ final class Subscriber implements AutoCloseable {
     private void disconnect() {
         Connection connection = open;
         if (connection != null) {
-            try {
-                connection.forceDisconnect();
-            } catch (IOException | JedisException e) {
-                // Broken is what it should be.
-            }
+            DeadlineSockets.cut(connection);
         }
     }
 

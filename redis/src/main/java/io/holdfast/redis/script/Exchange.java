@@ -3,14 +3,12 @@ package io.holdfast.redis.script;
 import io.holdfast.redis.server.DeadlineSockets;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.StoreContext;
-import java.io.IOException;
 import java.util.List;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.CommandArguments;
 import redis.clients.jedis.Connection;
 import redis.clients.jedis.Protocol.Command;
-import redis.clients.jedis.exceptions.JedisException;
 
 /** Sends scripts over one connection and reads their replies, by a deadline. Thread-safe. */
 final class Exchange {
@@ -101,14 +99,6 @@ final class Exchange {
     }
 
     private StoreContext.Alarm breakAt(Deadline deadline, Connection connection) {
-        return context.timer().at(deadline.atNanos(), () -> context.background().execute(() -> disconnect(connection)));
-    }
-
-    private static void disconnect(Connection connection) {
-        try {
-            connection.forceDisconnect();
-        } catch (IOException | JedisException e) {
-            // Broken is what it should be.
-        }
+        return context.timer().at(deadline.atNanos(), () -> context.background().execute(() -> DeadlineSockets.cut(connection)));
     }
 }

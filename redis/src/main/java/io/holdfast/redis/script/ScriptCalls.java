@@ -101,11 +101,15 @@ public final class ScriptCalls {
         return new ScriptCall(script, keys.slot(), keys.name(), keys.all(), 0, all);
     }
 
-    /** Not interruptible: on a virtual thread an interrupt would close the socket, so the flag is put aside meanwhile. */
     public ScriptReply run(ScriptCall call, Deadline until) {
+        return run(new Delivery(call, until.within(timeout), true));
+    }
+
+    /** Not interruptible: on a virtual thread an interrupt would close the socket, so the flag is put aside meanwhile. */
+    private static ScriptReply run(Delivery delivery) {
         boolean interrupted = Thread.interrupted();
         try {
-            return new Delivery(call, until.within(timeout), true).run();
+            return delivery.run();
         } finally {
             if (interrupted) {
                 Thread.currentThread().interrupt();
@@ -274,8 +278,12 @@ public final class ScriptCalls {
     }
 
     public Outcome outcome(ScriptCall call, Deadline until) {
+        return outcome(new Delivery(call, until.within(timeout), true));
+    }
+
+    private static Outcome outcome(Delivery delivery) {
         try {
-            return new Outcome.Answered(run(call, until));
+            return new Outcome.Answered(run(delivery));
         } catch (LockException e) {
             return new Outcome.Failed(e);
         }
@@ -304,7 +312,9 @@ public final class ScriptCalls {
                 }
             }
         }
-        refused.forEach(number -> receiver.accept(number, alone(calls.get(number), until.within(timeout))));
+        // A script the server has forgotten, a slot that has moved: each finds its own way, but nobody waits for it.
+        refused.forEach(number ->
+                receiver.accept(number, outcome(new Delivery(calls.get(number), until.within(timeout), false))));
     }
 
     /** The outcome of each, or what the server said instead. */
@@ -334,20 +344,6 @@ public final class ScriptCalls {
                         ? value
                         : new Outcome.Answered(new ScriptReply(value, replies.baseNanos(), false, replies.replicas())))
                 .toList();
-    }
-
-    /** A script the server has forgotten, a slot that has moved: each finds its own way, but nobody waits for it. */
-    private Outcome alone(ScriptCall call, Deadline deadline) {
-        boolean interrupted = Thread.interrupted();
-        try {
-            return new Outcome.Answered(new Delivery(call, deadline, false).run());
-        } catch (LockException e) {
-            return new Outcome.Failed(e);
-        } finally {
-            if (interrupted) {
-                Thread.currentThread().interrupt();
-            }
-        }
     }
 
     private static List<Object> allFailed(

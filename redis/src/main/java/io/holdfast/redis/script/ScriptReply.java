@@ -28,11 +28,7 @@ public record ScriptReply(Object value, long baseNanos, boolean repeated, long r
 
     /** Whether there was more to do than one script may. */
     public boolean again() {
-        return isAgain((Long) value);
-    }
-
-    static boolean isAgain(long number) {
-        return (number & 2) == 2;
+        return ((Long) value & 2) == 2;
     }
 
     public long number() {

@@ -13,7 +13,6 @@ import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.BooleanSupplier;
 import java.util.function.Function;
-import redis.clients.jedis.CommandArguments;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.Protocol.Command;
 import redis.clients.jedis.exceptions.JedisConnectionException;
@@ -113,9 +112,7 @@ public final class ClusterServers implements Topology {
     private void read(Node node, Deadline deadline) {
         Node.LentConnection lent = node.borrow(Node.Urgency.EXTRA, deadline);
         try {
-            lent.connection().setSoTimeout(DeadlineSockets.millisLeft(deadline));
-            lent.connection().sendCommand(new CommandArguments(Command.CLUSTER).add("SLOTS"));
-            List<?> ranges = (List<?>) lent.connection().getOne();
+            List<?> ranges = (List<?>) lent.call(deadline, Command.CLUSTER, "SLOTS");
             if (ranges.isEmpty()) {
                 // It was reset, or taken out of the cluster: what it does not know says nothing about the others.
                 throw new JedisException("it knows of nobody who serves slots");

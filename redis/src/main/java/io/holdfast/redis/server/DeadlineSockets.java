@@ -15,9 +15,11 @@ import javax.net.ssl.SSLParameters;
 import javax.net.ssl.SSLSocket;
 import javax.net.ssl.SSLSocketFactory;
 import org.jspecify.annotations.Nullable;
+import redis.clients.jedis.Connection;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.JedisSocketFactory;
 import redis.clients.jedis.exceptions.JedisConnectionException;
+import redis.clients.jedis.exceptions.JedisException;
 
 /** Opens one socket by a deadline, over name lookup, connection and TLS handshake together. */
 public final class DeadlineSockets implements JedisSocketFactory {
@@ -38,6 +40,15 @@ public final class DeadlineSockets implements JedisSocketFactory {
     public static int millisLeft(Deadline deadline) {
         long millis = (deadline.remainingNanos() + 999_999) / 1_000_000;
         return (int) Math.max(1, Math.min(millis, Integer.MAX_VALUE));
+    }
+
+    /** Closes a connection's socket, whoever may be using it. */
+    public static void cut(Connection connection) {
+        try {
+            connection.forceDisconnect();
+        } catch (IOException | JedisException e) {
+            // It is gone either way.
+        }
     }
 
     @Override

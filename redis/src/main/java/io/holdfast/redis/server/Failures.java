@@ -21,8 +21,8 @@ public final class Failures {
 
     private static final List<String> REFUSALS = List.of("NOAUTH", "WRONGPASS", "NOPERM");
     private static final List<String> DEMOTED = List.of("READONLY", "LOADING", "MASTERDOWN", "CLUSTERDOWN");
-    private static final List<String> PASSING =
-            List.of("READONLY", "LOADING", "MASTERDOWN", "CLUSTERDOWN", "TRYAGAIN", "NOREPLICAS");
+    private static final List<String> SPLIT = List.of("TRYAGAIN");
+    private static final List<String> NO_REPLICAS = List.of("NOREPLICAS");
 
     private Failures() {}
 
@@ -43,7 +43,7 @@ public final class Failures {
 
     /** The answer of a server that is not, or not yet, the one to ask. */
     public static boolean mayPass(JedisDataException e) {
-        return beginsWithOneOf(PASSING, e);
+        return isDemoted(e) || isSplit(e) || beginsWithOneOf(NO_REPLICAS, e);
     }
 
     /** The answer of a server that does not serve locks: its address may lead to another one by now. */
@@ -53,7 +53,7 @@ public final class Failures {
 
     /** Some keys of the call are at another server of the cluster already. */
     public static boolean isSplit(JedisDataException e) {
-        return beginsWithOneOf(List.of("TRYAGAIN"), e);
+        return beginsWithOneOf(SPLIT, e);
     }
 
     private static boolean beginsWithOneOf(List<String> words, Throwable e) {

@@ -2,6 +2,7 @@ package io.holdfast.redis.server;
 
 import io.holdfast.spi.Deadline;
 import redis.clients.jedis.Connection;
+import redis.clients.jedis.Protocol.Command;
 
 /** One server, and the connections to it that requests share. Thread-safe. */
 public interface Node extends AutoCloseable {
@@ -24,6 +25,13 @@ public interface Node extends AutoCloseable {
 
         public LentConnection(Connection connection, Runnable onReturn) {
             this(connection, onReturn, connection.getSoTimeout());
+        }
+
+        /** Sends one command and reads its reply by the deadline. */
+        Object call(Deadline deadline, Command command, String... arguments) {
+            connection.setSoTimeout(DeadlineSockets.millisLeft(deadline));
+            connection.sendCommand(command, arguments);
+            return connection.getOne();
         }
     }
 

@@ -2,7 +2,6 @@ package io.holdfast.redis.server;
 
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.support.Uninterruptibly;
-import java.io.IOException;
 import java.time.Duration;
 import java.util.concurrent.ConcurrentLinkedDeque;
 import java.util.concurrent.Semaphore;
@@ -65,7 +64,7 @@ public final class PooledNode implements Node {
             Idle warm = idle.pollFirst();
             if (warm != null && warm.isTooOld()) {
                 // Those below it on the stack are older still.
-                disconnect(warm.connection);
+                DeadlineSockets.cut(warm.connection);
                 closeIdle();
                 warm = null;
             }
@@ -118,14 +117,14 @@ public final class PooledNode implements Node {
 
     @Override
     public void drop(LentConnection lent) {
-        disconnect(lent.connection());
+        DeadlineSockets.cut(lent.connection());
         lent.onReturn().run();
     }
 
     @Override
     public void closeIdle() {
         for (Idle next = idle.pollFirst(); next != null; next = idle.pollFirst()) {
-            disconnect(next.connection);
+            DeadlineSockets.cut(next.connection);
         }
     }
 
@@ -133,7 +132,7 @@ public final class PooledNode implements Node {
     public void closeLongIdle() {
         for (Idle oldest = idle.peekLast(); oldest != null && oldest.isTooOld(); oldest = idle.peekLast()) {
             if (idle.removeLastOccurrence(oldest)) {
-                disconnect(oldest.connection);
+                DeadlineSockets.cut(oldest.connection);
             }
         }
     }
@@ -142,13 +141,5 @@ public final class PooledNode implements Node {
     public void close() {
         closed = true;
         closeIdle();
-    }
-
-    private static void disconnect(Connection connection) {
-        try {
-            connection.forceDisconnect();
-        } catch (IOException | JedisException e) {
-            // It is gone either way.
-        }
     }
 }

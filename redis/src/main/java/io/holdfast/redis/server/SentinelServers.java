@@ -8,7 +8,6 @@ import java.util.List;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
-import redis.clients.jedis.CommandArguments;
 import redis.clients.jedis.HostAndPort;
 import redis.clients.jedis.Protocol.Command;
 import redis.clients.jedis.exceptions.JedisConnectionException;
@@ -88,12 +87,8 @@ public final class SentinelServers implements Topology {
     private HostAndPort ask(Node sentinel, Deadline deadline) {
         Node.LentConnection lent = sentinel.open(deadline);
         try {
-            lent.connection().setSoTimeout(DeadlineSockets.millisLeft(deadline));
-            lent.connection()
-                    .sendCommand(new CommandArguments(Command.SENTINEL)
-                            .add("get-master-addr-by-name")
-                            .add(master));
-            if (lent.connection().getOne() instanceof List<?> address && address.size() == 2) {
+            Object reply = lent.call(deadline, Command.SENTINEL, "get-master-addr-by-name", master);
+            if (reply instanceof List<?> address && address.size() == 2) {
                 return new HostAndPort(Replies.text(address.get(0)), Integer.parseInt(Replies.text(address.get(1))));
             }
             throw new JedisException("does not know it");

@@ -4,7 +4,6 @@ import io.holdfast.spi.Deadline;
 import java.time.Duration;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
-import redis.clients.jedis.CommandArguments;
 import redis.clients.jedis.Protocol.Command;
 import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.clients.jedis.exceptions.JedisDataException;
@@ -33,9 +32,7 @@ public final class ServerCommands {
             throw e;
         }
         try {
-            lent.connection().setSoTimeout(DeadlineSockets.millisLeft(deadline));
-            lent.connection().sendCommand(new CommandArguments(command).addObjects((Object[]) arguments));
-            Object reply = lent.connection().getOne();
+            Object reply = lent.call(deadline, command, arguments);
             node.giveBack(lent);
             return reply;
         } catch (JedisDataException e) {
