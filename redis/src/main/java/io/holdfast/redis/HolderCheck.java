@@ -20,7 +20,7 @@ final class HolderCheck {
     private final StoreContext context;
     private final Runnable check;
     private boolean cancelled;
-    private boolean leftOut;
+    private boolean skipped;
     private @Nullable Planned planned;
     private @Nullable Long knownSinceNanos;
     private volatile @Nullable Withdrawal withdrawal;
@@ -54,17 +54,17 @@ final class HolderCheck {
         }
     }
 
-    /** A check was not made because an older ticket of this client makes them. */
-    synchronized void leaveOut() {
-        leftOut = true;
+    /** It was due, but an older ticket of this client checks the same lock: one of a client is enough. */
+    synchronized void skip() {
+        skipped = true;
     }
 
-    /** That older ticket has left. */
-    void makeUpForLeftOut() {
+    /** The older ticket waits no longer: makes the check it stood in for, if there was one. */
+    void checkIfSkipped() {
         boolean isDue;
         synchronized (this) {
-            isDue = leftOut && !cancelled;
-            leftOut = false;
+            isDue = skipped && !cancelled;
+            skipped = false;
         }
         if (isDue) {
             check.run();
@@ -94,7 +94,7 @@ final class HolderCheck {
     private void plan(long atNanos) {
         if (!cancelled) {
             clear();
-            leftOut = false;
+            skipped = false;
             planned = new Planned(atNanos, context.timer().at(atNanos, () -> goOff(atNanos)));
         }
     }

@@ -20,7 +20,7 @@ final class LiveTickets {
 
     /** How many are added between two looks for tickets whose deadline ended them, of which nobody tells the store. */
     private static final int SWEEP_EVERY = 512;
-    /** How many tickets behind one, and how many locks, are looked at for others to withdraw with it. */
+    /** So many tickets behind a withdrawn one, and so many locks, are looked at for others to withdraw in the same request. */
     private static final int NEIGHBOURS = 200;
 
     private final Map<OwnerId, Ticket> live = new ConcurrentHashMap<>();
@@ -123,7 +123,7 @@ final class LiveTickets {
                 tickets.remove(ticket.owner().number(), ticket);
                 return tickets.isEmpty() ? null : tickets;
             });
-            oldestWaiting(ticket.name()).flatMap(HolderCheck::of).ifPresent(HolderCheck::makeUpForLeftOut);
+            oldestWaiting(ticket.name()).flatMap(HolderCheck::of).ifPresent(HolderCheck::checkIfSkipped);
         }
     }
 

@@ -82,8 +82,9 @@ public final class RedisStores implements StoreProvider {
     }
 
     private static Topology topology(RedisConfig config, StoreContext context, @Nullable SSLSocketFactory tls) {
-        JedisClientConfig client =
-                clientConfig(context, config.login()).database(config.database()).build();
+        JedisClientConfig client = clientConfig(context, config.login())
+                .database(config.database())
+                .build();
         Function<HostAndPort, Node> servers = address -> new PooledNode(address, client, tls, config.connections());
         return switch (config.shape()) {
             case STANDALONE, QUORUM ->

@@ -122,7 +122,7 @@ final class Renewals {
             if (tickets.isOldestWaiting(ticket)) {
                 oldest.add(ticket);
             } else {
-                HolderCheck.of(ticket).ifPresent(HolderCheck::leaveOut);
+                HolderCheck.of(ticket).ifPresent(HolderCheck::skip);
                 if (tickets.isOldestWaiting(ticket)) {
                     // The older one left meanwhile.
                     oldest.add(ticket);

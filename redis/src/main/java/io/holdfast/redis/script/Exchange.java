@@ -99,6 +99,7 @@ final class Exchange {
     }
 
     private StoreContext.Alarm breakAt(Deadline deadline, Connection connection) {
-        return context.timer().at(deadline.atNanos(), () -> context.background().execute(() -> DeadlineSockets.cut(connection)));
+        return context.timer()
+                .at(deadline.atNanos(), () -> context.background().execute(() -> DeadlineSockets.cut(connection)));
     }
 }
