@@ -255,10 +255,10 @@ class ArchitectureTest {
     void nothingThatIsShippedUsesLaunchersOfServers() {
         noClasses()
                 .that()
-                .resideOutsideOfPackage(SERVERS)
+                .resideOutsideOfPackage(SERVERS + "..")
                 .should()
                 .dependOnClassesThat()
-                .resideInAPackage(SERVERS)
+                .resideInAPackage(SERVERS + "..")
                 .check(CLASSES);
     }
 
@@ -266,12 +266,23 @@ class ArchitectureTest {
     void theProxyAndTheServersKnowNoLocks() {
         noClasses()
                 .that()
-                .resideInAnyPackage(PROXY, SERVERS)
+                .resideInAnyPackage(PROXY, SERVERS + "..")
                 .should()
                 .dependOnClassesThat(are(describe(
                         "of Holdfast, but neither proxy nor servers",
-                        used -> used.getPackageName().startsWith(API)
-                                && !Set.of(PROXY, SERVERS).contains(used.getPackageName()))))
+                        used -> isIn(API, used) && !isIn(PROXY, used) && !isIn(SERVERS, used))))
+                .check(CLASSES);
+    }
+
+    @Test
+    void theRoomsOfTheServersKnowNoServer() {
+        assertThat(roomsOf(SERVERS)).containsExactly("process", "wire");
+        noClasses()
+                .that()
+                .resideInAnyPackage(SERVERS + ".process", SERVERS + ".wire")
+                .should()
+                .dependOnClassesThat()
+                .resideInAPackage(SERVERS)
                 .check(CLASSES);
     }
 
@@ -320,7 +331,7 @@ class ArchitectureTest {
     void libraryCodeLogsThroughSystemLoggerOnly() {
         noClasses()
                 .that()
-                .resideOutsideOfPackages(COMMAND + "..", SERVERS)
+                .resideOutsideOfPackages(COMMAND + "..", SERVERS + "..")
                 .and()
                 .areNotAssignableTo(DataSource.class) // its own interface names java.util.logging
                 .should()

@@ -5,7 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.holdfast.servers.EtcdServer;
 import io.holdfast.servers.RedisServer;
-import io.holdfast.servers.TlsMaterial;
+import io.holdfast.servers.wire.TlsMaterial;
 import java.io.IOException;
 import java.io.InputStream;
 import java.net.InetAddress;

@@ -2,8 +2,8 @@ package io.holdfast.etcd;
 
 import io.holdfast.servers.EtcdCluster;
 import io.holdfast.servers.EtcdServer;
-import io.holdfast.servers.TlsClients;
-import io.holdfast.servers.TlsMaterial;
+import io.holdfast.servers.wire.TlsClients;
+import io.holdfast.servers.wire.TlsMaterial;
 import io.holdfast.spi.StoreFactory;
 import io.holdfast.tck.Faults;
 import io.holdfast.tck.LockStoreContract;

@@ -5,7 +5,7 @@ import io.holdfast.servers.RedisReplicaSet;
 import io.holdfast.servers.RedisSentinel;
 import io.holdfast.servers.RedisServer;
 import io.holdfast.servers.Server;
-import io.holdfast.servers.TlsMaterial;
+import io.holdfast.servers.wire.TlsMaterial;
 import io.holdfast.spi.StoreFactory;
 import io.holdfast.spi.StoreUri;
 import io.holdfast.tck.CoreStoreContract;

@@ -1,5 +1,7 @@
 package io.holdfast.servers;
 
+import io.holdfast.servers.process.Patience;
+import io.holdfast.servers.process.ServerStartException;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;

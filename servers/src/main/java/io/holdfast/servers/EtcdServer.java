@@ -1,6 +1,10 @@
 package io.holdfast.servers;
 
 import io.holdfast.proxy.ReservedPort;
+import io.holdfast.servers.process.Executables;
+import io.holdfast.servers.wire.Probe;
+import io.holdfast.servers.wire.TlsClients;
+import io.holdfast.servers.wire.TlsMaterial;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;

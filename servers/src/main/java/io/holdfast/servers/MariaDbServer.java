@@ -1,5 +1,8 @@
 package io.holdfast.servers;
 
+import io.holdfast.servers.process.Executables;
+import io.holdfast.servers.process.Launcher;
+import io.holdfast.servers.wire.Probe;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.util.ArrayList;

@@ -1,5 +1,6 @@
 package io.holdfast.servers;
 
+import io.holdfast.servers.process.Executables;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -1,5 +1,9 @@
 package io.holdfast.servers;
 
+import io.holdfast.servers.process.Executables;
+import io.holdfast.servers.process.Launcher;
+import io.holdfast.servers.process.ProcessTree;
+import io.holdfast.servers.wire.Probe;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.ByteBuffer;

@@ -1,5 +1,6 @@
 package io.holdfast.servers;
 
+import io.holdfast.servers.process.Patience;
 import java.util.List;
 import java.util.function.Predicate;
 

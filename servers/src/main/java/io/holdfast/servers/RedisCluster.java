@@ -1,5 +1,8 @@
 package io.holdfast.servers;
 
+import io.holdfast.servers.process.Patience;
+import io.holdfast.servers.process.ServerStartException;
+import io.holdfast.servers.wire.RespCall;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.time.Duration;

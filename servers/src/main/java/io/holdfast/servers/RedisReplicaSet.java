@@ -1,5 +1,8 @@
 package io.holdfast.servers;
 
+import io.holdfast.servers.process.Patience;
+import io.holdfast.servers.process.ServerStartException;
+import io.holdfast.servers.wire.TlsClients;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;

@@ -1,5 +1,9 @@
 package io.holdfast.servers;
 
+import io.holdfast.servers.process.Executables;
+import io.holdfast.servers.wire.Probe;
+import io.holdfast.servers.wire.RespCall;
+import io.holdfast.servers.wire.TlsMaterial;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

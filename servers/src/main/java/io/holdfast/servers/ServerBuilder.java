@@ -1,5 +1,6 @@
 package io.holdfast.servers;
 
+import io.holdfast.servers.process.ServerStartException;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;

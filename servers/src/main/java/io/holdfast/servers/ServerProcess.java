@@ -2,6 +2,13 @@ package io.holdfast.servers;
 
 import io.holdfast.proxy.ReservedPort;
 import io.holdfast.proxy.Uninterruptibly;
+import io.holdfast.servers.process.Launcher;
+import io.holdfast.servers.process.Patience;
+import io.holdfast.servers.process.PausedProcesses;
+import io.holdfast.servers.process.ProcessTree;
+import io.holdfast.servers.process.ServerLog;
+import io.holdfast.servers.process.ServerStartException;
+import io.holdfast.servers.process.Workspace;
 import java.io.IOException;
 import java.net.InetSocketAddress;
 import java.nio.file.FileSystems;
@@ -104,8 +111,9 @@ abstract class ServerProcess implements Server {
                 initialise();
                 hasData = true;
             }
-            process = Launcher.start(command, user(), environment, data(), log.file());
-            Workspace.ofThisJvm().add(this);
+            Process launched = Launcher.start(command, user(), environment, data(), log.file());
+            Workspace.ofThisJvm().add(launched);
+            process = launched;
         } catch (IOException e) {
             throw new ServerStartException("Cannot prepare " + directory + " for " + name, e);
         } finally {
@@ -281,19 +289,10 @@ abstract class ServerProcess implements Server {
             }
             closed = true;
             kill();
-            Workspace.ofThisJvm().remove(this);
             Workspace.delete(directory);
             port.close();
         } finally {
             lifecycle.unlock();
-        }
-    }
-
-    /** Ends the process without waiting for a lifecycle method that may be under way: the JVM is ending. */
-    final void killForExit() {
-        Process running = process;
-        if (running != null) {
-            ProcessTree.kill(running);
         }
     }
 
@@ -310,6 +309,7 @@ abstract class ServerProcess implements Server {
 
     private void ended(Process running) {
         Uninterruptibly.awaitEnd(running);
+        Workspace.ofThisJvm().remove(running);
         paused.forget();
     }
 

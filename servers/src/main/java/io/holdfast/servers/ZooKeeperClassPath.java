@@ -1,5 +1,6 @@
 package io.holdfast.servers;
 
+import io.holdfast.servers.process.ServerStartException;
 import java.io.File;
 import java.net.URISyntaxException;
 import java.nio.file.Path;

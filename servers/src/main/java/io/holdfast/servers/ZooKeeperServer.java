@@ -1,6 +1,9 @@
 package io.holdfast.servers;
 
 import io.holdfast.proxy.ReservedPort;
+import io.holdfast.servers.wire.Probe;
+import io.holdfast.servers.wire.TlsClients;
+import io.holdfast.servers.wire.TlsMaterial;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;

@@ -3,6 +3,7 @@ package io.holdfast.servers;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.holdfast.servers.wire.TlsMaterial;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.AfterAll;

@@ -3,6 +3,10 @@ package io.holdfast.servers;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.holdfast.servers.process.Executables;
+import io.holdfast.servers.process.ServerStartException;
+import io.holdfast.servers.wire.TlsClients;
+import io.holdfast.servers.wire.TlsMaterial;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;

@@ -2,6 +2,7 @@ package io.holdfast.servers;
 
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.holdfast.servers.process.ServerStartException;
 import org.junit.jupiter.api.Test;
 
 class MariaDbServerTest extends ServerContract<MariaDbServer> {

@@ -3,6 +3,7 @@ package io.holdfast.servers;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.holdfast.servers.process.ServerStartException;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.net.ServerSocket;

@@ -3,6 +3,8 @@ package io.holdfast.servers;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.holdfast.servers.process.ProcessTree;
+import io.holdfast.servers.process.ServerStartException;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;

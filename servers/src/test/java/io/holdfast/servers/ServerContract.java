@@ -3,6 +3,7 @@ package io.holdfast.servers;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.holdfast.servers.process.ProcessTree;
 import java.io.IOException;
 import java.nio.file.Files;
 import org.junit.jupiter.api.AfterAll;

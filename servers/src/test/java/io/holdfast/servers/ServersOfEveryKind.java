@@ -1,5 +1,6 @@
 package io.holdfast.servers;
 
+import io.holdfast.servers.process.ProcessTree;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;

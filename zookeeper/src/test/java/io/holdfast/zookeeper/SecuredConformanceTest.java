@@ -1,9 +1,9 @@
 package io.holdfast.zookeeper;
 
 import io.holdfast.proxy.TcpProxy;
-import io.holdfast.servers.TlsClients;
-import io.holdfast.servers.TlsMaterial;
 import io.holdfast.servers.ZooKeeperServer;
+import io.holdfast.servers.wire.TlsClients;
+import io.holdfast.servers.wire.TlsMaterial;
 import io.holdfast.spi.StoreFactory;
 import io.holdfast.spi.StoreUri;
 import io.holdfast.tck.LockStoreContract;

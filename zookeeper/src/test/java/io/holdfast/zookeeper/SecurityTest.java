@@ -4,9 +4,9 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.holdfast.StoreUnavailableException;
-import io.holdfast.servers.TlsClients;
-import io.holdfast.servers.TlsMaterial;
 import io.holdfast.servers.ZooKeeperServer;
+import io.holdfast.servers.wire.TlsClients;
+import io.holdfast.servers.wire.TlsMaterial;
 import io.holdfast.spi.ReleaseAnswer;
 import io.holdfast.spi.StoreUri;
 import java.nio.charset.StandardCharsets;

@@ -1,6 +1,6 @@
 package io.holdfast.torture.local;
 
-import io.holdfast.servers.ServerStartException;
+import io.holdfast.servers.process.ServerStartException;
 import io.holdfast.torture.nemesis.Fault;
 import io.holdfast.torture.stand.LocalServers;
 import io.holdfast.torture.stand.LocalStore;

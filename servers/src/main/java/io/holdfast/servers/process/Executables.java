@@ -1,4 +1,4 @@
-package io.holdfast.servers;
+package io.holdfast.servers.process;
 
 import java.io.File;
 import java.io.IOException;
@@ -11,7 +11,7 @@ import java.util.Comparator;
 import java.util.List;
 
 /** Finds the programs that servers need, or says how to install them. */
-final class Executables {
+public final class Executables {
 
     /** Where Debian puts server programs that are not on everybody's {@code PATH}. */
     private static final List<Path> SYSTEM = List.of(
@@ -27,12 +27,12 @@ final class Executables {
     private Executables() {}
 
     /** Returns the path of a program that the Debian package brings. */
-    static String find(String program, String debianPackage) {
+    public static String find(String program, String debianPackage) {
         return find(program, debianPackage, searchPath());
     }
 
     /** Returns the path of a PostgreSQL program; Debian keeps these in one directory per version. */
-    static String findPostgres(String program) {
+    public static String findPostgres(String program) {
         List<Path> path = new ArrayList<>();
         if (Files.isDirectory(POSTGRES_VERSIONS)) {
             try (DirectoryStream<Path> versions = Files.newDirectoryStream(POSTGRES_VERSIONS, "[0-9]*")) {
@@ -48,7 +48,7 @@ final class Executables {
         return find(program, "postgresql", path);
     }
 
-    static String find(String program, String debianPackage, List<Path> path) {
+    public static String find(String program, String debianPackage, List<Path> path) {
         return path.stream()
                 .map(directory -> directory.resolve(program))
                 .filter(Files::isExecutable)

@@ -1,4 +1,4 @@
-package io.holdfast.servers;
+package io.holdfast.servers.process;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
@@ -8,12 +8,12 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 /** The file that takes all a server prints. */
-record ServerLog(Path file) {
+public record ServerLog(Path file) {
 
     private static final int TAIL_LINES = 40;
 
     /** The last lines, indented. */
-    String tail() {
+    public String tail() {
         if (!Files.exists(file)) {
             return "";
         }

@@ -1,4 +1,4 @@
-package io.holdfast.servers;
+package io.holdfast.servers.wire;
 
 import java.io.IOException;
 import java.io.InputStream;
@@ -8,7 +8,7 @@ import java.nio.charset.StandardCharsets;
 import org.jspecify.annotations.Nullable;
 
 /** A short conversation with a server over one connection, plain or TLS; never waits long. */
-final class Probe implements AutoCloseable {
+public final class Probe implements AutoCloseable {
 
     private static final int TIMEOUT_MILLIS = 1_000;
 
@@ -18,7 +18,7 @@ final class Probe implements AutoCloseable {
         this.socket = socket;
     }
 
-    static Probe connect(InetSocketAddress address, @Nullable TlsMaterial tls) throws IOException {
+    public static Probe connect(InetSocketAddress address, @Nullable TlsMaterial tls) throws IOException {
         Socket socket = tls == null
                 ? new Socket()
                 : tls.clientContext().getSocketFactory().createSocket();
@@ -34,19 +34,20 @@ final class Probe implements AutoCloseable {
     }
 
     /** Sends a text and returns all that comes back until the server closes. */
-    static String exchange(InetSocketAddress address, @Nullable TlsMaterial tls, String text) throws IOException {
+    public static String exchange(InetSocketAddress address, @Nullable TlsMaterial tls, String text)
+            throws IOException {
         try (Probe probe = connect(address, tls)) {
             probe.send(text.getBytes(StandardCharsets.UTF_8));
             return new String(probe.socket.getInputStream().readAllBytes(), StandardCharsets.UTF_8);
         }
     }
 
-    void send(byte[] bytes) throws IOException {
+    public void send(byte[] bytes) throws IOException {
         socket.getOutputStream().write(bytes);
         socket.getOutputStream().flush();
     }
 
-    InputStream input() throws IOException {
+    public InputStream input() throws IOException {
         return socket.getInputStream();
     }
 

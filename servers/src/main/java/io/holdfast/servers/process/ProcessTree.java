@@ -1,4 +1,4 @@
-package io.holdfast.servers;
+package io.holdfast.servers.process;
 
 import io.holdfast.proxy.Uninterruptibly;
 import java.io.IOException;
@@ -14,7 +14,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /** Signals to a server's process and its children, and what the kernel says of them. */
-final class ProcessTree {
+public final class ProcessTree {
 
     private static final Duration PATIENCE = Duration.ofSeconds(20);
     private static final long POLL_NANOS = 200_000;
@@ -22,14 +22,14 @@ final class ProcessTree {
     private ProcessTree() {}
 
     /** The children of a process, theirs, and so on; PostgreSQL serves every connection in one. */
-    static List<Long> descendants(ProcessHandle process) {
+    public static List<Long> descendants(ProcessHandle process) {
         try (Stream<ProcessHandle> descendants = process.descendants()) {
             return descendants.map(ProcessHandle::pid).toList();
         }
     }
 
     /** Kills a process and its children; returns the children. */
-    static List<Long> kill(Process process) {
+    public static List<Long> kill(Process process) {
         // Stopped first, so that it makes no more of them while we look.
         if (process.isAlive()) {
             signal("STOP", List.of(process.pid()));
@@ -41,7 +41,7 @@ final class ProcessTree {
     }
 
     /** Sends a signal to those of the processes that still exist. */
-    static void signal(String signal, Collection<Long> pids) {
+    public static void signal(String signal, Collection<Long> pids) {
         if (pids.isEmpty()) {
             return;
         }
@@ -62,12 +62,12 @@ final class ProcessTree {
         await("stop", pids, pid -> isGone(pid) || isStopped(pid));
     }
 
-    static void awaitGone(Collection<Long> pids) {
+    public static void awaitGone(Collection<Long> pids) {
         await("end", pids, ProcessTree::isGone);
     }
 
     /** Whether a process has ended; a zombie has. */
-    static boolean isGone(long pid) {
+    public static boolean isGone(long pid) {
         return "ZX".indexOf(state(Path.of("/proc/" + pid))) >= 0;
     }
 

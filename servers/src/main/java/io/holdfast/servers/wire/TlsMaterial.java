@@ -1,5 +1,8 @@
-package io.holdfast.servers;
+package io.holdfast.servers.wire;
 
+import io.holdfast.servers.process.Executables;
+import io.holdfast.servers.process.Launcher;
+import io.holdfast.servers.process.Workspace;
 import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;

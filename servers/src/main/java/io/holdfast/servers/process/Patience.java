@@ -1,4 +1,4 @@
-package io.holdfast.servers;
+package io.holdfast.servers.process;
 
 import java.time.Duration;
 import java.util.Optional;
@@ -7,21 +7,21 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 
 /** Asks again and again until there is an answer. */
-final class Patience {
+public final class Patience {
 
-    static final Duration LONG = Duration.ofSeconds(60);
+    public static final Duration LONG = Duration.ofSeconds(60);
 
     private static final long POLL_NANOS = 20_000_000;
 
     private Patience() {}
 
     /** Waits until a condition holds. */
-    static void awaitTrue(String what, BooleanSupplier condition) {
+    public static void awaitTrue(String what, BooleanSupplier condition) {
         await(what, () -> condition.getAsBoolean() ? Optional.of(true) : Optional.empty());
     }
 
     /** Returns the first answer; throws with the given words if there is none in time or the thread is interrupted. */
-    static <T> T await(String what, Supplier<Optional<T>> question) {
+    public static <T> T await(String what, Supplier<Optional<T>> question) {
         long deadlineNanos = System.nanoTime() + LONG.toNanos();
         while (true) {
             Optional<T> answer = question.get();

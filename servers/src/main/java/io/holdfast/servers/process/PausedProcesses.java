@@ -1,4 +1,4 @@
-package io.holdfast.servers;
+package io.holdfast.servers.process;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -9,21 +9,21 @@ import java.util.List;
 import java.util.stream.Collectors;
 
 /** The processes of one server while they are stopped, noted in a file for the guard (see the essay in {@link Launcher}). */
-final class PausedProcesses {
+public final class PausedProcesses {
 
     private final Path file;
     private volatile List<Long> pids = List.of();
 
-    PausedProcesses(Path serverDirectory) {
+    public PausedProcesses(Path serverDirectory) {
         file = serverDirectory.resolve("paused");
     }
 
-    boolean any() {
+    public boolean any() {
         return !pids.isEmpty();
     }
 
     /** Stops a process and its children. */
-    void stop(ProcessHandle process) {
+    public void stop(ProcessHandle process) {
         // The main process first: once it is stopped, it forks no more children.
         List<Long> all = new ArrayList<>(List.of(process.pid()));
         freeze(all);
@@ -36,13 +36,13 @@ final class PausedProcesses {
     }
 
     /** Lets them run on. */
-    void resume() {
+    public void resume() {
         ProcessTree.signal("CONT", pids);
         forget();
     }
 
     /** They have ended. */
-    void forget() {
+    public void forget() {
         pids = List.of();
         file.toFile().delete();
     }

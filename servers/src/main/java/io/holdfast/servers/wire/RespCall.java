@@ -1,4 +1,4 @@
-package io.holdfast.servers;
+package io.holdfast.servers.wire;
 
 import java.io.ByteArrayOutputStream;
 import java.io.EOFException;
@@ -11,25 +11,25 @@ import java.util.List;
 import org.jspecify.annotations.Nullable;
 
 /** Commands to a Redis server, for launching and asking it; replies come as text, lists of text, or error. */
-final class RespCall {
+public final class RespCall {
 
     private RespCall() {}
 
     /** A reply: a text, or a list of replies; an error or nil is a text too. */
-    record Reply(String text, List<Reply> parts) {
+    public record Reply(String text, List<Reply> parts) {
 
-        boolean isError() {
+        public boolean isError() {
             return text.startsWith("-");
         }
 
         /** The reply's texts, nested lists left out. */
-        List<String> texts() {
+        public List<String> texts() {
             return parts.stream().map(Reply::text).toList();
         }
     }
 
     /** Whether a server answers commands. */
-    static boolean serves(InetSocketAddress address, @Nullable TlsMaterial tls) throws IOException {
+    public static boolean serves(InetSocketAddress address, @Nullable TlsMaterial tls) throws IOException {
         try (Probe probe = Probe.connect(address, tls)) {
             Reply reply = send(probe, "PING");
             // Who must log in first has been answered too; a server that is still loading says -LOADING.
@@ -40,7 +40,7 @@ final class RespCall {
     }
 
     /** Writes one command on an open connection and reads its reply. */
-    static Reply send(Probe probe, String... command) throws IOException {
+    public static Reply send(Probe probe, String... command) throws IOException {
         ByteArrayOutputStream request = new ByteArrayOutputStream();
         request.writeBytes(("*" + command.length + "\r\n").getBytes(StandardCharsets.UTF_8));
         for (String argument : command) {

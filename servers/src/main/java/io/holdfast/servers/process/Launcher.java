@@ -1,4 +1,4 @@
-package io.holdfast.servers;
+package io.holdfast.servers.process;
 
 import io.holdfast.proxy.Uninterruptibly;
 import java.io.File;
@@ -15,7 +15,7 @@ import java.util.concurrent.TimeUnit;
 import org.jspecify.annotations.Nullable;
 
 /** Starts processes that die with this JVM. */
-final class Launcher {
+public final class Launcher {
 
     /*
      * Dying with the parent.
@@ -59,7 +59,7 @@ final class Launcher {
      *
      * @param user whom to run it as, or null for the user of this JVM
      */
-    static Process start(
+    public static Process start(
             List<String> command,
             @Nullable String user,
             Map<String, String> environment,
@@ -83,7 +83,7 @@ final class Launcher {
     }
 
     /** Runs a program to its end; throws with its output if it fails. */
-    static void run(List<String> command, @Nullable String user, Path workingDirectory) {
+    public static void run(List<String> command, @Nullable String user, Path workingDirectory) {
         Path log = null;
         try {
             log = Files.createTempFile("holdfast-", ".log");

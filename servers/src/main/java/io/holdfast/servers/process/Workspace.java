@@ -1,4 +1,4 @@
-package io.holdfast.servers;
+package io.holdfast.servers.process;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * <p>On a normal end a shutdown hook kills the servers and deletes the directory; otherwise the guard does (see the essay in
  * {@link Launcher}).
  */
-final class Workspace {
+public final class Workspace {
 
     /** What the guard runs; $1 is the root, and {@link PausedProcesses} writes the files it looks for. */
     private static final String GUARD = """
@@ -43,7 +43,7 @@ final class Workspace {
     private final Process guard;
 
     private final AtomicInteger directories = new AtomicInteger();
-    private final Set<ServerProcess> running = ConcurrentHashMap.newKeySet();
+    private final Set<Process> running = ConcurrentHashMap.newKeySet();
 
     private Workspace() {
         try {
@@ -59,11 +59,11 @@ final class Workspace {
         Runtime.getRuntime().addShutdownHook(new Thread(this::clear, "holdfast-servers-clear"));
     }
 
-    static Workspace ofThisJvm() {
+    public static Workspace ofThisJvm() {
         return OF_THIS_JVM;
     }
 
-    Path newDirectory(String name) {
+    public Path newDirectory(String name) {
         try {
             return Files.createDirectory(root.resolve(name + "-" + directories.incrementAndGet()));
         } catch (IOException e) {
@@ -71,21 +71,22 @@ final class Workspace {
         }
     }
 
-    void add(ServerProcess server) {
+    /** Has a server's process killed when this JVM ends. */
+    public void add(Process server) {
         running.add(server);
     }
 
-    void remove(ServerProcess server) {
+    public void remove(Process server) {
         running.remove(server);
     }
 
     private void clear() {
-        running.forEach(ServerProcess::killForExit);
+        running.forEach(ProcessTree::kill);
         delete(root);
     }
 
     /** Deletes a directory and all in it; a server's children may still be writing there, so it tries a few times. */
-    static void delete(Path directory) {
+    public static void delete(Path directory) {
         for (int tries = 1; ; tries++) {
             try {
                 deleteOnce(directory);

@@ -1,4 +1,4 @@
-package io.holdfast.servers;
+package io.holdfast.servers.wire;
 
 /** Whether a TLS server asks its clients for a certificate. */
 public enum TlsClients {
