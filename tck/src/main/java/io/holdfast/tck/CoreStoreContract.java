@@ -1,5 +1,10 @@
 package io.holdfast.tck;
 
+import io.holdfast.tck.promise.ExclusionContract;
+import io.holdfast.tck.promise.FencingContract;
+import io.holdfast.tck.promise.LivenessContract;
+import io.holdfast.tck.promise.OrderContract;
+import io.holdfast.tck.promise.OwnershipContract;
 import org.junit.jupiter.api.Nested;
 
 /**
@@ -10,7 +15,7 @@ public abstract class CoreStoreContract implements StoreUnderTest {
     @Nested
     class Exclusion extends ExclusionContract {
         @Override
-        StoreUnderTest subject() {
+        protected StoreUnderTest subject() {
             return CoreStoreContract.this;
         }
     }
@@ -18,7 +23,7 @@ public abstract class CoreStoreContract implements StoreUnderTest {
     @Nested
     class Fencing extends FencingContract {
         @Override
-        StoreUnderTest subject() {
+        protected StoreUnderTest subject() {
             return CoreStoreContract.this;
         }
     }
@@ -26,7 +31,7 @@ public abstract class CoreStoreContract implements StoreUnderTest {
     @Nested
     class Ownership extends OwnershipContract {
         @Override
-        StoreUnderTest subject() {
+        protected StoreUnderTest subject() {
             return CoreStoreContract.this;
         }
     }
@@ -34,7 +39,7 @@ public abstract class CoreStoreContract implements StoreUnderTest {
     @Nested
     class Order extends OrderContract {
         @Override
-        StoreUnderTest subject() {
+        protected StoreUnderTest subject() {
             return CoreStoreContract.this;
         }
     }
@@ -42,7 +47,7 @@ public abstract class CoreStoreContract implements StoreUnderTest {
     @Nested
     class Liveness extends LivenessContract {
         @Override
-        StoreUnderTest subject() {
+        protected StoreUnderTest subject() {
             return CoreStoreContract.this;
         }
     }

@@ -3,7 +3,8 @@ package io.holdfast.tck;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.StoreFactory;
-import io.holdfast.tck.StoreTap.Operation;
+import io.holdfast.tck.tap.StoreTap;
+import io.holdfast.tck.tap.StoreTap.Operation;
 import java.time.Duration;
 
 /** A store without a network, with the faults of one. */

@@ -1,5 +1,15 @@
 package io.holdfast.tck;
 
+import io.holdfast.tck.promise.CleanContract;
+import io.holdfast.tck.promise.KindsContract;
+import io.holdfast.tck.promise.NamesContract;
+import io.holdfast.tck.promise.NoGuessingContract;
+import io.holdfast.tck.promise.OptionsContract;
+import io.holdfast.tck.promise.PingContract;
+import io.holdfast.tck.promise.ScaleContract;
+import io.holdfast.tck.promise.StormContract;
+import io.holdfast.tck.promise.ToldContract;
+import io.holdfast.tck.promise.ViewsContract;
 import org.junit.jupiter.api.Nested;
 
 /**
@@ -20,7 +30,7 @@ public abstract class LockStoreContract extends CoreStoreContract {
     @Nested
     class Told extends ToldContract {
         @Override
-        StoreUnderTest subject() {
+        protected StoreUnderTest subject() {
             return LockStoreContract.this;
         }
     }
@@ -28,7 +38,7 @@ public abstract class LockStoreContract extends CoreStoreContract {
     @Nested
     class NoGuessing extends NoGuessingContract {
         @Override
-        StoreUnderTest subject() {
+        protected StoreUnderTest subject() {
             return LockStoreContract.this;
         }
     }
@@ -36,7 +46,7 @@ public abstract class LockStoreContract extends CoreStoreContract {
     @Nested
     class Clean extends CleanContract {
         @Override
-        StoreUnderTest subject() {
+        protected StoreUnderTest subject() {
             return LockStoreContract.this;
         }
     }
@@ -44,7 +54,7 @@ public abstract class LockStoreContract extends CoreStoreContract {
     @Nested
     class Storm extends StormContract {
         @Override
-        StoreUnderTest subject() {
+        protected StoreUnderTest subject() {
             return LockStoreContract.this;
         }
     }
@@ -52,7 +62,7 @@ public abstract class LockStoreContract extends CoreStoreContract {
     @Nested
     class Options extends OptionsContract {
         @Override
-        StoreUnderTest subject() {
+        protected StoreUnderTest subject() {
             return LockStoreContract.this;
         }
     }
@@ -60,7 +70,7 @@ public abstract class LockStoreContract extends CoreStoreContract {
     @Nested
     class Kinds extends KindsContract {
         @Override
-        StoreUnderTest subject() {
+        protected StoreUnderTest subject() {
             return LockStoreContract.this;
         }
     }
@@ -68,7 +78,7 @@ public abstract class LockStoreContract extends CoreStoreContract {
     @Nested
     class Views extends ViewsContract {
         @Override
-        StoreUnderTest subject() {
+        protected StoreUnderTest subject() {
             return LockStoreContract.this;
         }
     }
@@ -76,7 +86,7 @@ public abstract class LockStoreContract extends CoreStoreContract {
     @Nested
     class Ping extends PingContract {
         @Override
-        StoreUnderTest subject() {
+        protected StoreUnderTest subject() {
             return LockStoreContract.this;
         }
     }
@@ -84,7 +94,7 @@ public abstract class LockStoreContract extends CoreStoreContract {
     @Nested
     class Names extends NamesContract {
         @Override
-        StoreUnderTest subject() {
+        protected StoreUnderTest subject() {
             return LockStoreContract.this;
         }
     }
@@ -92,7 +102,7 @@ public abstract class LockStoreContract extends CoreStoreContract {
     @Nested
     class Scale extends ScaleContract {
         @Override
-        StoreUnderTest subject() {
+        protected StoreUnderTest subject() {
             return LockStoreContract.this;
         }
     }

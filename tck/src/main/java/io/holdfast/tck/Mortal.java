@@ -1,6 +1,7 @@
 package io.holdfast.tck;
 
 import io.holdfast.spi.StoreFactory;
+import io.holdfast.tck.tap.StoreTap;
 
 /** A store whose clients can be made to die like a killed process, and to wake up again as if they had only slept. */
 public interface Mortal {

@@ -2,9 +2,11 @@ package io.holdfast.tck;
 
 import io.holdfast.memory.MemoryStore;
 import io.holdfast.spi.StoreFactory;
-import io.holdfast.tck.StoreTap.Asked;
-import io.holdfast.tck.StoreTap.Behaviour;
-import io.holdfast.tck.StoreTap.Operation;
+import io.holdfast.tck.tap.Report;
+import io.holdfast.tck.tap.StoreTap;
+import io.holdfast.tck.tap.StoreTap.Asked;
+import io.holdfast.tck.tap.StoreTap.Behaviour;
+import io.holdfast.tck.tap.StoreTap.Operation;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.UUID;

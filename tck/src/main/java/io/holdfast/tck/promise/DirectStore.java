@@ -1,4 +1,4 @@
-package io.holdfast.tck;
+package io.holdfast.tck.promise;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -18,6 +18,8 @@ import io.holdfast.spi.TimeSource;
 import io.holdfast.spi.Tokens;
 import io.holdfast.spi.Validity;
 import io.holdfast.spi.Withdrawal;
+import io.holdfast.tck.tap.StoreTap;
+import io.holdfast.tck.tap.TappedTicket;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;

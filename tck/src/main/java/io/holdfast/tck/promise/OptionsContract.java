@@ -1,4 +1,4 @@
-package io.holdfast.tck;
+package io.holdfast.tck.promise;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -15,7 +15,8 @@ import io.holdfast.Renewal;
 import io.holdfast.UnknownOutcomeException;
 import io.holdfast.UnsupportedLockException;
 import io.holdfast.Waiting;
-import io.holdfast.tck.StoreTap.Operation;
+import io.holdfast.tck.tap.StoreTap;
+import io.holdfast.tck.tap.StoreTap.Operation;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -26,7 +27,7 @@ import org.junit.jupiter.api.Test;
 
 /** Options do what they say on every store, or are refused at once. */
 @DisplayName("Options")
-abstract class OptionsContract extends StoreContract {
+public abstract class OptionsContract extends StoreContract {
 
     @Test
     void askingOnceAsksOnce() {

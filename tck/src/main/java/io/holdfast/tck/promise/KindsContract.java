@@ -1,4 +1,4 @@
-package io.holdfast.tck;
+package io.holdfast.tck.promise;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -9,7 +9,9 @@ import io.holdfast.Lease;
 import io.holdfast.LeaseLostException;
 import io.holdfast.Loss;
 import io.holdfast.MultiLease;
-import io.holdfast.tck.StoreTap.Operation;
+import io.holdfast.tck.Mortal;
+import io.holdfast.tck.tap.StoreTap;
+import io.holdfast.tck.tap.StoreTap.Operation;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -22,7 +24,7 @@ import org.junit.jupiter.api.Test;
 
 /** Several locks at once, elections and the re-entrant view keep the promise too. */
 @DisplayName("Several locks, elections, re-entrant locks")
-abstract class KindsContract extends StoreContract {
+public abstract class KindsContract extends StoreContract {
 
     // Several locks at once
 

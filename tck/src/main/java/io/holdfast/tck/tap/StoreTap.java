@@ -1,4 +1,4 @@
-package io.holdfast.tck;
+package io.holdfast.tck.tap;
 
 import io.holdfast.Demand;
 import io.holdfast.LockException;
@@ -132,7 +132,7 @@ public final class StoreTap implements StoreFactory {
      * @param demand how it is to be held
      * @param ttl for how long
      */
-    record Asked(String name, Demand demand, Duration ttl) {}
+    public record Asked(String name, Demand demand, Duration ttl) {}
 
     private final StoreFactory real;
     private final Map<Operation, Behaviour> behaviours = new ConcurrentHashMap<>();
@@ -183,13 +183,13 @@ public final class StoreTap implements StoreFactory {
     }
 
     /** From now on the store is asked for that instead of what the engine asks for. */
-    StoreTap asking(UnaryOperator<Asked> newDisguise) {
+    public StoreTap asking(UnaryOperator<Asked> newDisguise) {
         disguise = newDisguise;
         return this;
     }
 
     /** From now on what the store reports goes this way. */
-    StoreTap onReport(Consumer<Report> newWay) {
+    public StoreTap onReport(Consumer<Report> newWay) {
         wayOfReports = newWay;
         return this;
     }
@@ -224,7 +224,7 @@ public final class StoreTap implements StoreFactory {
     }
 
     /** The store last opened, as its engine sees it. */
-    LockStore opened() {
+    public LockStore opened() {
         LockStore store = opened;
         if (store == null) {
             throw new IllegalStateException("no client has opened this store yet");
@@ -232,7 +232,7 @@ public final class StoreTap implements StoreFactory {
         return store;
     }
 
-    StoreContext context() {
+    public StoreContext context() {
         StoreContext known = context;
         if (known == null) {
             throw new IllegalStateException("no client has opened this store yet");
@@ -267,7 +267,7 @@ public final class StoreTap implements StoreFactory {
         pushes.incrementAndGet();
     }
 
-    void pass(Report report) {
+    public void pass(Report report) {
         if (!unplugged) {
             wayOfReports.accept(report);
         }
@@ -312,7 +312,7 @@ public final class StoreTap implements StoreFactory {
     }
 
     /** A delay on the way; not a wait for something to happen. */
-    static void pause(Duration delay) {
+    public static void pause(Duration delay) {
         long end = System.nanoTime() + delay.toNanos();
         for (long left = delay.toNanos(); left > 0; left = end - System.nanoTime()) {
             LockSupport.parkNanos(left);

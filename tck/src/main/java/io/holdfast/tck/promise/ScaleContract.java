@@ -1,11 +1,12 @@
-package io.holdfast.tck;
+package io.holdfast.tck.promise;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.DistributedLock;
 import io.holdfast.Holdfast;
 import io.holdfast.Lease;
-import io.holdfast.tck.StoreTap.Operation;
+import io.holdfast.tck.tap.StoreTap;
+import io.holdfast.tck.tap.StoreTap.Operation;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -15,7 +16,7 @@ import org.junit.jupiter.api.Test;
 
 /** Threads and requests do not grow with locks, leases and waiters. */
 @DisplayName("Scale")
-abstract class ScaleContract extends StoreContract {
+public abstract class ScaleContract extends StoreContract {
 
     /** More than the pools of two clients, which grow with the processors; fewer than there are leases or waiters. */
     private static final int FEW = Math.min(250, 20 + 10 * Runtime.getRuntime().availableProcessors());

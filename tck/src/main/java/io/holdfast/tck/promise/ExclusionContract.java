@@ -1,4 +1,4 @@
-package io.holdfast.tck;
+package io.holdfast.tck.promise;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
@@ -13,7 +13,9 @@ import io.holdfast.Holdfast;
 import io.holdfast.Lease;
 import io.holdfast.LockOptions;
 import io.holdfast.Waiting;
-import io.holdfast.tck.StoreTap.Operation;
+import io.holdfast.tck.Mortal;
+import io.holdfast.tck.tap.StoreTap;
+import io.holdfast.tck.tap.StoreTap.Operation;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -27,7 +29,7 @@ import org.junit.jupiter.api.Test;
 /** At most one valid lease at a time; several where the demand allows it, and no more than it allows. */
 @Tag("core")
 @DisplayName("P1 exclusion")
-abstract class ExclusionContract extends StoreContract {
+public abstract class ExclusionContract extends StoreContract {
 
     @Test
     void aHeldLockIsRefusedToOthersUntilItIsReleased() throws Exception {

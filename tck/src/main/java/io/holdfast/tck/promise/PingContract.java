@@ -1,4 +1,4 @@
-package io.holdfast.tck;
+package io.holdfast.tck.promise;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -13,7 +13,7 @@ import org.junit.jupiter.api.Test;
 
 /** Whether the store can be reached is found out by one question that touches no lock. */
 @DisplayName("Ping")
-abstract class PingContract extends StoreContract {
+public abstract class PingContract extends StoreContract {
 
     @Test
     void aStoreThatCanBeReachedAnswersEvenIfNothingWasAskedBefore() {

@@ -1,4 +1,4 @@
-package io.holdfast.tck;
+package io.holdfast.tck.promise;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
@@ -14,6 +14,10 @@ import io.holdfast.UnsupportedLockException;
 import io.holdfast.spi.StoreFactory;
 import io.holdfast.spi.StoreTraits;
 import io.holdfast.spi.Tokens;
+import io.holdfast.tck.Faults;
+import io.holdfast.tck.Mortal;
+import io.holdfast.tck.StoreUnderTest;
+import io.holdfast.tck.tap.StoreTap;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Arrays;
@@ -55,7 +59,7 @@ abstract class StoreContract {
     private final StoreTap mainTap = new StoreTap(context -> subject().store().open(context));
     private int clientNumber;
 
-    abstract StoreUnderTest subject();
+    protected abstract StoreUnderTest subject();
 
     @BeforeEach
     void openMainClient() {

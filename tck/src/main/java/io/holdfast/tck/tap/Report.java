@@ -1,4 +1,4 @@
-package io.holdfast.tck;
+package io.holdfast.tck.tap;
 
 import io.holdfast.LockException;
 import io.holdfast.LossReason;
@@ -6,7 +6,7 @@ import io.holdfast.spi.Ticket;
 import java.time.Duration;
 
 /** What a store says about a ticket, on its way through a {@link StoreTap} to the engine. */
-sealed interface Report {
+public sealed interface Report {
 
     /** The engine's ticket. */
     Ticket ticket();
@@ -25,15 +25,15 @@ sealed interface Report {
             ticket.granted(storeToken, ttl, baseNanos);
         }
 
-        Granted withToken(long token) {
+        public Granted withToken(long token) {
             return new Granted(ticket, token, ttl, baseNanos, toWaiter);
         }
 
-        Granted withTtl(Duration otherTtl) {
+        public Granted withTtl(Duration otherTtl) {
             return new Granted(ticket, storeToken, otherTtl, baseNanos, toWaiter);
         }
 
-        Granted withBase(long nanos) {
+        public Granted withBase(long nanos) {
             return new Granted(ticket, storeToken, ttl, nanos, toWaiter);
         }
     }

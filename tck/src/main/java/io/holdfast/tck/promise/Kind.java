@@ -1,4 +1,4 @@
-package io.holdfast.tck;
+package io.holdfast.tck.promise;
 
 import io.holdfast.Acquirable;
 import io.holdfast.Demand;

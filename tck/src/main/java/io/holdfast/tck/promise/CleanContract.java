@@ -1,4 +1,4 @@
-package io.holdfast.tck;
+package io.holdfast.tck.promise;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -7,6 +7,8 @@ import io.holdfast.Hold;
 import io.holdfast.Holdfast;
 import io.holdfast.Lease;
 import io.holdfast.spi.AdministeredStore;
+import io.holdfast.tck.Mortal;
+import io.holdfast.tck.tap.StoreTap;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
@@ -17,7 +19,7 @@ import org.junit.jupiter.params.provider.EnumSource;
 
 /** What is over leaves nothing in the store but a fencing counter. Every other contract checks its views after each test. */
 @DisplayName("P8 clean")
-abstract class CleanContract extends StoreContract {
+public abstract class CleanContract extends StoreContract {
 
     @ParameterizedTest
     @EnumSource

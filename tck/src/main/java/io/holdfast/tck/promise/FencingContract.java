@@ -1,4 +1,4 @@
-package io.holdfast.tck;
+package io.holdfast.tck.promise;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -13,7 +13,8 @@ import io.holdfast.spi.AdministeredStore;
 import io.holdfast.spi.DowngradingStore;
 import io.holdfast.spi.TokenRaisingStore;
 import io.holdfast.spi.Tokens;
-import io.holdfast.tck.DirectStore.Claim;
+import io.holdfast.tck.Mortal;
+import io.holdfast.tck.promise.DirectStore.Claim;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -27,7 +28,7 @@ import org.junit.jupiter.api.Test;
 /** Of two grants that exclude each other the later has the larger token. */
 @Tag("core")
 @DisplayName("P2 fencing")
-abstract class FencingContract extends StoreContract {
+public abstract class FencingContract extends StoreContract {
 
     @Test
     void tokensGrowFromGrantToGrantWhoeverGetsThem() throws Exception {

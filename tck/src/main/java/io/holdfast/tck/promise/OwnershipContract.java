@@ -1,4 +1,4 @@
-package io.holdfast.tck;
+package io.holdfast.tck.promise;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -11,8 +11,10 @@ import io.holdfast.LockView;
 import io.holdfast.ReleaseResult;
 import io.holdfast.spi.ReleaseAnswer;
 import io.holdfast.spi.Withdrawal;
-import io.holdfast.tck.DirectStore.Claim;
-import io.holdfast.tck.DirectStore.Word;
+import io.holdfast.tck.Mortal;
+import io.holdfast.tck.promise.DirectStore.Claim;
+import io.holdfast.tck.promise.DirectStore.Word;
+import io.holdfast.tck.tap.StoreTap;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -26,7 +28,7 @@ import org.junit.jupiter.api.Test;
 /** Only the acquisition that got a lease can renew or release it. */
 @Tag("core")
 @DisplayName("P3 ownership")
-abstract class OwnershipContract extends StoreContract {
+public abstract class OwnershipContract extends StoreContract {
 
     private List<Demand> supportedDemands() {
         return Stream.of(Demand.exclusive(), Demand.shared(), Demand.permits(2, 3))

@@ -1,4 +1,4 @@
-package io.holdfast.tck;
+package io.holdfast.tck.promise;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -28,7 +28,7 @@ import org.junit.jupiter.api.Test;
 
 /** Who holds and who waits can be seen from any client. */
 @DisplayName("Views")
-abstract class ViewsContract extends StoreContract {
+public abstract class ViewsContract extends StoreContract {
 
     @Test
     void aFreeLockShowsNobody() {

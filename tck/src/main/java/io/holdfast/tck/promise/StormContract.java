@@ -1,4 +1,4 @@
-package io.holdfast.tck;
+package io.holdfast.tck.promise;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
@@ -8,8 +8,9 @@ import io.holdfast.Holdfast;
 import io.holdfast.Lease;
 import io.holdfast.LockException;
 import io.holdfast.LockOptions;
-import io.holdfast.tck.StoreTap.Behaviour;
-import io.holdfast.tck.StoreTap.Operation;
+import io.holdfast.tck.tap.StoreTap;
+import io.holdfast.tck.tap.StoreTap.Behaviour;
+import io.holdfast.tck.tap.StoreTap.Operation;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -26,7 +27,7 @@ import org.junit.jupiter.api.Test;
 
 /** Interrupts, timeouts, cancels and lost requests thrown in at random break no promise and leave nothing. */
 @DisplayName("P1 P2 P7 storm")
-abstract class StormContract extends StoreContract {
+public abstract class StormContract extends StoreContract {
 
     private static final Duration LENGTH = Duration.ofSeconds(2);
 

@@ -1,4 +1,4 @@
-package io.holdfast.tck;
+package io.holdfast.tck.promise;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
@@ -12,7 +12,8 @@ import io.holdfast.Fairness;
 import io.holdfast.Holdfast;
 import io.holdfast.Lease;
 import io.holdfast.LockOptions;
-import io.holdfast.tck.StoreTap.Operation;
+import io.holdfast.tck.tap.StoreTap;
+import io.holdfast.tck.tap.StoreTap.Operation;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -24,7 +25,7 @@ import org.junit.jupiter.api.Test;
 /** Tickets are served in order of arrival, and nobody is woken or asked in vain. */
 @Tag("core")
 @DisplayName("P6 order")
-abstract class OrderContract extends StoreContract {
+public abstract class OrderContract extends StoreContract {
 
     private LockOptions inOrder() {
         return longLived().withFairness(Fairness.FIFO);

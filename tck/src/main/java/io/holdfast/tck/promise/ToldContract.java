@@ -1,4 +1,4 @@
-package io.holdfast.tck;
+package io.holdfast.tck.promise;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -17,7 +17,8 @@ import io.holdfast.LossReason;
 import io.holdfast.ReleaseResult;
 import io.holdfast.spi.Ticket;
 import io.holdfast.spi.Withdrawal;
-import io.holdfast.tck.StoreTap.Operation;
+import io.holdfast.tck.tap.StoreTap;
+import io.holdfast.tck.tap.StoreTap.Operation;
 import java.time.Duration;
 import java.util.HashMap;
 import java.util.Map;
@@ -29,7 +30,7 @@ import org.junit.jupiter.api.Test;
 
 /** A holder that loses its lease is told, whether or not the store can be reached. */
 @DisplayName("P5 told")
-abstract class ToldContract extends StoreContract {
+public abstract class ToldContract extends StoreContract {
 
     private final ConcurrentLinkedQueue<LockEvent> events = new ConcurrentLinkedQueue<>();
 

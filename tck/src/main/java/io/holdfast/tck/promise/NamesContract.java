@@ -1,4 +1,4 @@
-package io.holdfast.tck;
+package io.holdfast.tck.promise;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
@@ -16,7 +16,7 @@ import org.junit.jupiter.params.provider.ValueSource;
 
 /** Different names are different locks, whatever they are made of. */
 @DisplayName("Names")
-abstract class NamesContract extends StoreContract {
+public abstract class NamesContract extends StoreContract {
 
     /** Each pair of neighbours, and some strangers, are one lock on a store that folds, trims or unescapes names. */
     private static List<String> awkwardNames() {

@@ -1,4 +1,4 @@
-package io.holdfast.tck;
+package io.holdfast.tck.promise;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.junit.jupiter.api.Assumptions.assumeTrue;
@@ -11,6 +11,9 @@ import io.holdfast.Holdfast;
 import io.holdfast.Lease;
 import io.holdfast.LockEvent;
 import io.holdfast.LockOptions;
+import io.holdfast.tck.Faults;
+import io.holdfast.tck.Mortal;
+import io.holdfast.tck.tap.StoreTap;
 import java.time.Duration;
 import java.util.EnumMap;
 import java.util.Map;
@@ -24,7 +27,7 @@ import org.junit.jupiter.api.Test;
 /** Whoever dies, holding or waiting, is passed over within the ttl and a second. */
 @Tag("core")
 @DisplayName("P4 liveness")
-abstract class LivenessContract extends StoreContract {
+public abstract class LivenessContract extends StoreContract {
 
     @Test
     @Tag("alone")

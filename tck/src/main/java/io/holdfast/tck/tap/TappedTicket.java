@@ -1,4 +1,4 @@
-package io.holdfast.tck;
+package io.holdfast.tck.tap;
 
 import io.holdfast.LockException;
 import io.holdfast.spi.Ticket;
@@ -22,7 +22,7 @@ import java.util.function.Function;
  */
 
 /** An engine's ticket as the store behind a {@link StoreTap} sees it. Thread-safe. */
-final class TappedTicket implements Ticket.Listener {
+public final class TappedTicket implements Ticket.Listener {
 
     private final Ticket engines;
     private final Ticket stores;
@@ -31,7 +31,7 @@ final class TappedTicket implements Ticket.Listener {
     private boolean answering; // guarded by this
     private volatile boolean waited;
 
-    TappedTicket(Ticket engines, StoreTap.Asked asked, TimeSource time, StoreTap tap) {
+    public TappedTicket(Ticket engines, StoreTap.Asked asked, TimeSource time, StoreTap tap) {
         this.engines = engines;
         this.tap = tap;
         boolean disguised = !asked.equals(new StoreTap.Asked(engines.name(), engines.demand(), engines.ttl()));
@@ -51,7 +51,7 @@ final class TappedTicket implements Ticket.Listener {
     }
 
     /** That of an engine's ticket; made when first asked for, which is before anything is sent. */
-    static TappedTicket of(Ticket engines, Function<Ticket, TappedTicket> made) {
+    public static TappedTicket of(Ticket engines, Function<Ticket, TappedTicket> made) {
         return engines.handle(TappedTicket.class).orElseGet(() -> {
             TappedTicket tapped = made.apply(engines);
             engines.attach(tapped);
@@ -60,20 +60,20 @@ final class TappedTicket implements Ticket.Listener {
     }
 
     /** What the store attached to its ticket, behind all taps. */
-    static boolean hasHandle(Ticket ticket) {
+    public static boolean hasHandle(Ticket ticket) {
         return ticket.handle(TappedTicket.class)
                 .map(tapped -> hasHandle(tapped.stores))
                 .orElseGet(() -> ticket.handle(Object.class).isPresent());
     }
 
     /** The same claim with the same handle and another listener, for requests its engine does not hear of. */
-    static Ticket twinOf(Ticket ticket) {
+    public static Ticket twinOf(Ticket ticket) {
         Ticket twin = ticket.forNode(new Ticket.Listener() {});
         copyHandle(ticket, twin);
         return twin;
     }
 
-    static void copyHandle(Ticket from, Ticket to) {
+    public static void copyHandle(Ticket from, Ticket to) {
         from.handle(TappedTicket.class)
                 .ifPresentOrElse(
                         tapped -> to.attach(new TappedTicket(to, tapped)),
@@ -98,7 +98,7 @@ final class TappedTicket implements Ticket.Listener {
         }
     }
 
-    Ticket atStore() {
+    public Ticket atStore() {
         return stores;
     }
 

@@ -1,8 +1,8 @@
-package io.holdfast.tck;
+package io.holdfast.tck.promise;
 
-import static io.holdfast.tck.StoreTap.LOSE_REPLY;
-import static io.holdfast.tck.StoreTap.LOSE_REQUEST;
-import static io.holdfast.tck.StoreTap.once;
+import static io.holdfast.tck.tap.StoreTap.LOSE_REPLY;
+import static io.holdfast.tck.tap.StoreTap.LOSE_REQUEST;
+import static io.holdfast.tck.tap.StoreTap.once;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
@@ -21,9 +21,10 @@ import io.holdfast.UnknownOutcomeException;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.ReleaseAnswer;
 import io.holdfast.spi.Withdrawal;
-import io.holdfast.tck.DirectStore.Claim;
-import io.holdfast.tck.StoreTap.Behaviour;
-import io.holdfast.tck.StoreTap.Operation;
+import io.holdfast.tck.promise.DirectStore.Claim;
+import io.holdfast.tck.tap.StoreTap;
+import io.holdfast.tck.tap.StoreTap.Behaviour;
+import io.holdfast.tck.tap.StoreTap.Operation;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
@@ -43,7 +44,7 @@ import org.junit.jupiter.params.provider.MethodSource;
 
 /** A request whose outcome is unknown is neither a grant nor a refusal, and leaves nothing behind. */
 @DisplayName("P7 no guessing")
-abstract class NoGuessingContract extends StoreContract {
+public abstract class NoGuessingContract extends StoreContract {
 
     static Stream<Named<Behaviour>> losses() {
         return Stream.of(Named.of("applied, reply lost", LOSE_REPLY), Named.of("request lost", LOSE_REQUEST));
