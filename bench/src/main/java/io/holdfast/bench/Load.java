@@ -16,11 +16,11 @@ public record Load(int jvms, int threads, int locks, Duration section) {
         return new Load(jvms, threads, 1, Duration.ZERO);
     }
 
-    Load withLocks(int number) {
+    public Load withLocks(int number) {
         return new Load(jvms, threads, number, section);
     }
 
-    Load withSection(Duration length) {
+    public Load withSection(Duration length) {
         return new Load(jvms, threads, locks, length);
     }
 
@@ -30,7 +30,7 @@ public record Load(int jvms, int threads, int locks, Duration section) {
     }
 
     /** How many threads worker {@code index} runs. */
-    int threadsOf(int index) {
+    public int threadsOf(int index) {
         return threads / jvms + (index < threads % jvms ? 1 : 0);
     }
 }

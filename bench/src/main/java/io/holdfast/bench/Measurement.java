@@ -1,5 +1,7 @@
 package io.holdfast.bench;
 
+import io.holdfast.bench.server.ServerProbe;
+import io.holdfast.bench.worker.LoadThread;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.EnumMap;
@@ -62,7 +64,7 @@ public record Measurement(
         return store + "|" + contender + "|" + scenario.key() + "|" + load.threads();
     }
 
-    static Measurement of(
+    public static Measurement of(
             ContenderSpec spec,
             Scenario scenario,
             Load load,
@@ -114,7 +116,7 @@ public record Measurement(
                 distribution(shown));
     }
 
-    static Measurement ofHeld(
+    public static Measurement ofHeld(
             ContenderSpec spec,
             Load load,
             Map<String, Object> result,

@@ -13,9 +13,9 @@ import java.time.Duration;
 public record Pace(Duration measured, Duration slice, Duration settle, Duration patience) {
 
     /** Steady means that the rates of this many slices differ by no more than {@link #TOLERANCE}. */
-    static final int SLICES = 3;
+    public static final int SLICES = 3;
 
-    static final double TOLERANCE = 0.15;
+    public static final double TOLERANCE = 0.15;
 
     public static Pace ofSeconds(double seconds) {
         long millis = Math.max(100, Math.round(seconds * 1000));

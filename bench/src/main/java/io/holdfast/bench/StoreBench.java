@@ -1,6 +1,10 @@
 package io.holdfast.bench;
 
 import io.holdfast.bench.HoldfastContender.Mode;
+import io.holdfast.bench.server.ServerProbe;
+import io.holdfast.bench.server.ServerProbes;
+import io.holdfast.bench.server.StoreAddress;
+import io.holdfast.bench.worker.Team;
 import io.holdfast.proxy.TcpProxy;
 import java.io.File;
 import java.time.Duration;

@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import io.holdfast.bench.HoldfastContender.Mode;
 import io.holdfast.bench.report.ConsoleTable;
 import io.holdfast.bench.report.HtmlReport;
+import io.holdfast.bench.server.StoreAddress;
 import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.EnumSet;

@@ -4,8 +4,8 @@ import static org.assertj.core.api.Assertions.assertThat;
 
 import io.holdfast.Holdfast;
 import io.holdfast.bench.Report;
-import io.holdfast.bench.StoreAddress;
 import io.holdfast.bench.report.ConsoleTable;
+import io.holdfast.bench.server.StoreAddress;
 import io.holdfast.examples.OversoldStock.Warehouse;
 import io.holdfast.spi.StoreProvider;
 import java.nio.file.Path;

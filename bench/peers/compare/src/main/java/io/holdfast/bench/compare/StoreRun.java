@@ -8,7 +8,7 @@ import io.holdfast.bench.Load;
 import io.holdfast.bench.Measurement;
 import io.holdfast.bench.Pace;
 import io.holdfast.bench.Scenario;
-import io.holdfast.bench.Team;
+import io.holdfast.bench.worker.Team;
 import io.holdfast.bench.compare.arena.Arena;
 import io.holdfast.bench.compare.kept.Kept;
 import io.holdfast.bench.compare.kept.Part;

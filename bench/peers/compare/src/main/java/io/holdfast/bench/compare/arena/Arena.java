@@ -1,7 +1,7 @@
 package io.holdfast.bench.compare.arena;
 
 import io.holdfast.bench.ContenderSpec;
-import io.holdfast.bench.ServerProbe;
+import io.holdfast.bench.server.ServerProbe;
 import java.net.InetSocketAddress;
 import java.util.List;
 import java.util.Optional;

@@ -1,7 +1,7 @@
 package io.holdfast.bench.compare.arena;
 
 import io.holdfast.bench.Contender;
-import io.holdfast.bench.RespConnection;
+import io.holdfast.bench.server.RespConnection;
 import java.io.IOException;
 import java.net.URI;
 import java.util.Map;

@@ -1,4 +1,4 @@
-package io.holdfast.bench;
+package io.holdfast.bench.server;
 
 import java.util.OptionalDouble;
 
@@ -16,11 +16,11 @@ public interface ServerProbe {
     /** One look. */
     record Sample(OptionalDouble cpuNanos, OptionalDouble commands) {
 
-        OptionalDouble cpuNanosSince(Sample before) {
+        public OptionalDouble cpuNanosSince(Sample before) {
             return difference(cpuNanos, before.cpuNanos);
         }
 
-        OptionalDouble commandsSince(Sample before) {
+        public OptionalDouble commandsSince(Sample before) {
             return difference(commands, before.commands);
         }
 

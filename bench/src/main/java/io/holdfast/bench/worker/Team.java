@@ -1,5 +1,12 @@
-package io.holdfast.bench;
+package io.holdfast.bench.worker;
 
+import io.holdfast.bench.BenchException;
+import io.holdfast.bench.ContenderSpec;
+import io.holdfast.bench.Load;
+import io.holdfast.bench.Measurement;
+import io.holdfast.bench.Pace;
+import io.holdfast.bench.Scenario;
+import io.holdfast.bench.server.ServerProbe;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.nio.file.Files;

@@ -1,4 +1,4 @@
-package io.holdfast.bench;
+package io.holdfast.bench.server;
 
 import io.holdfast.spi.StoreUri;
 import java.io.IOException;

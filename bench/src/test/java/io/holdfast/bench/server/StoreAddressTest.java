@@ -1,4 +1,4 @@
-package io.holdfast.bench;
+package io.holdfast.bench.server;
 
 import static org.assertj.core.api.Assertions.assertThat;
 

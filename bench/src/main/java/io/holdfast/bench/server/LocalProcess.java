@@ -1,4 +1,4 @@
-package io.holdfast.bench;
+package io.holdfast.bench.server;
 
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;

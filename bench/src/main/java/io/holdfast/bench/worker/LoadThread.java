@@ -1,5 +1,6 @@
-package io.holdfast.bench;
+package io.holdfast.bench.worker;
 
+import io.holdfast.bench.Contender;
 import java.nio.ByteBuffer;
 import java.time.Duration;
 import java.util.Arrays;
@@ -11,7 +12,7 @@ import org.HdrHistogram.Histogram;
 import org.jspecify.annotations.Nullable;
 
 /** Takes and returns one lock until told to stop, and remembers how that went while it was measured. */
-final class LoadThread extends Thread {
+public final class LoadThread extends Thread {
 
     /** Where a run is. */
     enum Phase {
@@ -153,7 +154,7 @@ final class LoadThread extends Thread {
         return Base64.getEncoder().encodeToString(Arrays.copyOf(buffer.array(), length));
     }
 
-    static Histogram decode(String text) {
+    public static Histogram decode(String text) {
         try {
             return Histogram.decodeFromCompressedByteBuffer(
                     ByteBuffer.wrap(Base64.getDecoder().decode(text)), 0);

@@ -1,8 +1,14 @@
-package io.holdfast.bench;
+package io.holdfast.bench.worker;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
+import io.holdfast.bench.BenchException;
+import io.holdfast.bench.ContenderSpec;
+import io.holdfast.bench.Load;
+import io.holdfast.bench.Pace;
+import io.holdfast.bench.Scenario;
+import io.holdfast.bench.server.ServerProbe;
 import java.io.File;
 import java.nio.file.Path;
 import java.time.Duration;

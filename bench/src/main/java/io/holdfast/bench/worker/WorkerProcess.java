@@ -1,5 +1,7 @@
-package io.holdfast.bench;
+package io.holdfast.bench.worker;
 
+import io.holdfast.bench.BenchException;
+import io.holdfast.bench.Json;
 import java.io.BufferedReader;
 import java.io.File;
 import java.io.IOException;

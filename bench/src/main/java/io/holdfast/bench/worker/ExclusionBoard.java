@@ -1,4 +1,4 @@
-package io.holdfast.bench;
+package io.holdfast.bench.worker;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;

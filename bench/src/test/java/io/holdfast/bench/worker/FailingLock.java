@@ -1,27 +1,25 @@
-package io.holdfast.bench;
+package io.holdfast.bench.worker;
 
+import io.holdfast.bench.Contender;
 import java.util.Map;
 
-/** Lets everybody in: what the bench must find out. */
-public final class NoLock implements Contender {
+/** Breaks when it is asked for. */
+public final class FailingLock implements Contender {
 
     /** Makes one. */
     public static final class Factory implements Contender.Factory {
 
         @Override
         public Contender open(Map<String, String> settings) {
-            return new NoLock();
+            return new FailingLock();
         }
     }
 
     @Override
     public Mutex mutex(String name) {
-        return () -> () -> {};
-    }
-
-    @Override
-    public boolean isFree(String name) {
-        return true;
+        return () -> {
+            throw new IllegalStateException("out of order");
+        };
     }
 
     @Override

@@ -1,4 +1,4 @@
-package io.holdfast.bench;
+package io.holdfast.bench.server;
 
 import java.io.BufferedInputStream;
 import java.io.ByteArrayOutputStream;

@@ -1,6 +1,7 @@
-package io.holdfast.bench;
+package io.holdfast.bench.worker;
 
 import com.sun.management.OperatingSystemMXBean;
+import io.holdfast.bench.Contender;
 import java.lang.management.ManagementFactory;
 import java.nio.file.Path;
 import java.time.Duration;

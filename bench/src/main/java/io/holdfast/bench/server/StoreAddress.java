@@ -1,4 +1,4 @@
-package io.holdfast.bench;
+package io.holdfast.bench.server;
 
 import io.holdfast.spi.StoreUri;
 import java.net.InetSocketAddress;
@@ -64,19 +64,19 @@ public final class StoreAddress {
     }
 
     /** How many JVMs of the bench can share it. */
-    int mostJvms() {
+    public int mostJvms() {
         return kind().equals("memory") ? 1 : 4;
     }
 
     /** If it is one server without encryption, which can be looked at and put behind a proxy. */
-    Optional<InetSocketAddress> server() {
+    public Optional<InetSocketAddress> server() {
         return server.map(found -> new InetSocketAddress(
                 found.group(3),
                 found.group(4) == null ? PORTS.getOrDefault(found.group(1), 0) : Integer.parseInt(found.group(4))));
     }
 
     /** The same store through a proxy. */
-    String through(InetSocketAddress proxy) {
+    public String through(InetSocketAddress proxy) {
         Matcher found = server.orElseThrow();
         return found.group(1) + "://" + found.group(2) + proxy.getHostString() + ":" + proxy.getPort()
                 + uri.substring(found.end());
