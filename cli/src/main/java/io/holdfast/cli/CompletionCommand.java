@@ -18,8 +18,6 @@ import picocli.CommandLine.Parameters;
 @Command(
         name = "completion",
         header = "Prints a script that completes holdfast commands with the Tab key in bash and zsh.",
-        optionListHeading = "%nOptions:%n",
-        footerHeading = "%nExamples:%n",
         footer = {
             "  source <(holdfast completion)                            for this shell",
             "  holdfast completion > /etc/bash_completion.d/holdfast    for everybody"

@@ -1,11 +1,13 @@
 package io.holdfast.cli;
 
 import io.holdfast.cli.console.Failure;
+import io.holdfast.cli.console.HelpOption;
 import io.holdfast.cli.console.Output;
 import java.util.concurrent.Callable;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.IVersionProvider;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Spec;
@@ -22,9 +24,7 @@ import picocli.CommandLine.Spec;
         },
         synopsisHeading = "%nUsage: ",
         customSynopsis = "holdfast COMMAND [OPTIONS] [ARGUMENTS]",
-        optionListHeading = "%nOptions:%n",
         commandListHeading = "%nCommands:%n",
-        footerHeading = "%nExamples:%n",
         footer = {
             "  holdfast run nightly -- ./report.sh         wait for the lock, then run",
             "  holdfast run -n nightly -- ./report.sh      or give up at once if it is taken",
@@ -41,11 +41,8 @@ final class HoldfastCommand implements Callable<Integer> {
     @Spec
     private CommandSpec spec;
 
-    @Option(
-            names = {"-h", "--help"},
-            usageHelp = true,
-            description = "Show this help.")
-    private boolean help;
+    @Mixin
+    private HelpOption help = new HelpOption();
 
     @Option(
             names = {"-V", "--version"},

@@ -1,5 +1,6 @@
 package io.holdfast.cli.console;
 
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
 
 /** What nearly every command takes; {@link Output} and picocli see to it. */
@@ -8,9 +9,6 @@ public final class OutputOptions {
     @Option(names = "--json", description = "Write JSON.")
     private boolean json;
 
-    @Option(
-            names = {"-h", "--help"},
-            usageHelp = true,
-            description = "Show this help.")
-    private boolean help;
+    @Mixin
+    private HelpOption help = new HelpOption();
 }

@@ -26,8 +26,6 @@ import picocli.CommandLine.Mixin;
             "Ends with 1 if there are any. They are suspected: what a store shows is a moment old, and a lock may be released"
                     + " by another thread than the one that waits. On Redlock, which lists no waiters, none are found."
         },
-        optionListHeading = "%nOptions:%n",
-        footerHeading = "%nExamples:%n",
         footer = {"  holdfast deadlocks", "  holdfast deadlocks --json --store redis://redis.internal"})
 public final class DeadlocksCommand implements Callable<Integer>, StoreCommand {
 

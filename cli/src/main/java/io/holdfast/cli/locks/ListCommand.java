@@ -14,15 +14,11 @@ import java.util.List;
 import java.util.concurrent.Callable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
-import picocli.CommandLine.Parameters;
 
 /** {@code holdfast ls}. */
 @Command(
         name = "ls",
         header = "Lists the locks that are held or waited for.",
-        optionListHeading = "%nOptions:%n",
-        parameterListHeading = "%nArguments:%n",
-        footerHeading = "%nExamples:%n",
         footer = {"  holdfast ls", "  holdfast ls stock/ --json"})
 public final class ListCommand implements Callable<Integer>, StoreCommand {
 
@@ -34,13 +30,8 @@ public final class ListCommand implements Callable<Integer>, StoreCommand {
     @Mixin
     private CommonOptions common = new CommonOptions();
 
-    @Parameters(
-            index = "0",
-            arity = "0..1",
-            paramLabel = "PREFIX",
-            defaultValue = "",
-            description = "Only locks whose names begin with this.")
-    private String prefix = "";
+    @Mixin
+    private PrefixArgument prefix = new PrefixArgument();
 
     public ListCommand(Output output) {
         this.output = output;
@@ -49,7 +40,7 @@ public final class ListCommand implements Callable<Integer>, StoreCommand {
     @Override
     public Integer call() {
         try (Holdfast holdfast = common.connect()) {
-            List<LockView> locks = holdfast.locks(prefix).stream()
+            List<LockView> locks = holdfast.locks(prefix.text()).stream()
                     .filter(view -> view.isHeld() || !view.waiters().isEmpty())
                     .toList();
             if (output.isJson()) {
@@ -69,9 +60,9 @@ public final class ListCommand implements Callable<Integer>, StoreCommand {
     private void print(List<LockView> locks) {
         if (locks.isEmpty()) {
             output.print(
-                    prefix.isEmpty()
+                    prefix.text().isEmpty()
                             ? "No lock is held."
-                            : "No lock that begins with " + Names.inText(prefix) + " is held.");
+                            : "No lock that begins with " + Names.inText(prefix.text()) + " is held.");
             return;
         }
         List<List<String>> rows = new ArrayList<>();

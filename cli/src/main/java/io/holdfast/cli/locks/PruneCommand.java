@@ -19,9 +19,6 @@ import picocli.CommandLine.Parameters;
             "A lock that was used once leaves its fencing counter behind. Locks that are held or waited for are never"
                     + " touched. Choose a time longer than any stale holder may go on writing with an old token."
         },
-        optionListHeading = "%nOptions:%n",
-        parameterListHeading = "%nArguments:%n",
-        footerHeading = "%nExamples:%n",
         footer = {"  holdfast prune 30d"})
 public final class PruneCommand implements Callable<Integer>, StoreCommand {
 

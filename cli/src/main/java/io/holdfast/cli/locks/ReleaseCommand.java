@@ -24,9 +24,6 @@ import picocli.CommandLine.Parameters;
                     + " checks fencing tokens is safe from both. A holder that died frees its lock by itself when its"
                     + " ttl has passed; 'holdfast show NAME' tells how long that is."
         },
-        optionListHeading = "%nOptions:%n",
-        parameterListHeading = "%nArguments:%n",
-        footerHeading = "%nExamples:%n",
         footer = {"  holdfast show nightly", "  holdfast release nightly --force"},
         exitCodeListHeading = "%nExit codes:%n",
         exitCodeList = {

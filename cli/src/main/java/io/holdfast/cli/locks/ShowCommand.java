@@ -18,9 +18,6 @@ import picocli.CommandLine.Parameters;
         name = "show",
         header = "Shows who holds a lock and who waits for it.",
         description = "A lock nobody uses is free: locks need not be created.",
-        optionListHeading = "%nOptions:%n",
-        parameterListHeading = "%nArguments:%n",
-        footerHeading = "%nExamples:%n",
         footer = {"  holdfast show nightly", "  holdfast show nightly --json"})
 public final class ShowCommand implements Callable<Integer>, StoreCommand {
 

@@ -27,7 +27,6 @@ import org.jspecify.annotations.Nullable;
 import picocli.CommandLine.Command;
 import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Option;
-import picocli.CommandLine.Parameters;
 
 /** {@code holdfast watch}. */
 @Command(
@@ -37,9 +36,6 @@ import picocli.CommandLine.Parameters;
             "Looks at the store every so often, so a lock that comes and goes in between is not seen. With --json each"
                     + " line is one object: {\"event\": \"held\", \"freed\" or \"waiting\", ...}."
         },
-        optionListHeading = "%nOptions:%n",
-        parameterListHeading = "%nArguments:%n",
-        footerHeading = "%nExamples:%n",
         footer = {"  holdfast watch", "  holdfast watch stock/ --interval 200ms --json"})
 public final class WatchCommand implements Callable<Integer>, StoreCommand {
 
@@ -48,13 +44,8 @@ public final class WatchCommand implements Callable<Integer>, StoreCommand {
     @Mixin
     private CommonOptions common = new CommonOptions();
 
-    @Parameters(
-            index = "0",
-            arity = "0..1",
-            paramLabel = "PREFIX",
-            defaultValue = "",
-            description = "Only locks whose names begin with this.")
-    private String prefix = "";
+    @Mixin
+    private PrefixArgument prefix = new PrefixArgument();
 
     @Option(
             names = "--interval",
@@ -85,7 +76,7 @@ public final class WatchCommand implements Callable<Integer>, StoreCommand {
         try (Holdfast holdfast = common.connect()) {
             while (true) {
                 Map<String, LockView> seen = new HashMap<>();
-                holdfast.locks(prefix).forEach(view -> seen.put(view.name(), view));
+                holdfast.locks(prefix.text()).forEach(view -> seen.put(view.name(), view));
                 Set<String> names = new HashSet<>(known.keySet());
                 names.addAll(seen.keySet());
                 for (String name : names.stream().sorted().toList()) {

@@ -44,9 +44,6 @@ import picocli.CommandLine.Parameters;
                     + " address."
         },
         synopsisHeading = "%nUsage: ",
-        optionListHeading = "%nOptions:%n",
-        parameterListHeading = "%nArguments:%n",
-        footerHeading = "%nExamples:%n",
         footer = {
             "  holdfast run nightly -- ./report.sh",
             "  holdfast run -n nightly -- ./report.sh         skip it if it is already running",
@@ -91,9 +88,8 @@ public final class RunCommand implements Callable<Integer>, StoreCommand {
             names = {"-w", "--wait"},
             paramLabel = "SEC",
             converter = DurationConverter.class,
-            description =
-                    "Wait at most this long: seconds, also as 0.5, 500ms or 2m. A store that cannot be reached is"
-                            + " tried again for as long; connecting to one that answers does not count. Default: wait for the"
+            description = "Wait at most this long: seconds, also as 0.5, 500ms or 2m. A store that cannot be reached is"
+                    + " tried again for as long; connecting to one that answers does not count. Default: wait for the"
                     + " lock for ever, for the store not at all.")
     private @Nullable Duration wait;
 

@@ -10,6 +10,7 @@ import io.holdfast.bench.report.HtmlReport;
 import io.holdfast.bench.server.StoreAddress;
 import io.holdfast.cli.console.CommonOptions;
 import io.holdfast.cli.console.Failure;
+import io.holdfast.cli.console.HelpOption;
 import io.holdfast.cli.console.Output;
 import io.holdfast.cli.console.StoreCommand;
 import java.io.IOException;
@@ -26,6 +27,7 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 import picocli.CommandLine;
 import picocli.CommandLine.Command;
+import picocli.CommandLine.Mixin;
 import picocli.CommandLine.Model.CommandSpec;
 import picocli.CommandLine.Option;
 import picocli.CommandLine.Parameters;
@@ -42,9 +44,6 @@ import picocli.CommandLine.Spec;
                     + " checked all the while.",
             ""
         },
-        optionListHeading = "%nOptions:%n",
-        parameterListHeading = "%nArguments:%n",
-        footerHeading = "%nExamples:%n",
         footer = {
             "  holdfast bench --html report.html",
             "  holdfast bench redis://localhost:6379 --seconds 5",
@@ -94,11 +93,8 @@ public final class BenchCommand implements Callable<Integer>, StoreCommand {
     @Option(names = "--html", paramLabel = "FILE", description = "Write a page with tables and plots.")
     private @Nullable Path html;
 
-    @Option(
-            names = {"-h", "--help"},
-            usageHelp = true,
-            description = "Show this help.")
-    private boolean help;
+    @Mixin
+    private HelpOption help = new HelpOption();
 
     private @Nullable ReportFile page;
     private @Nullable ReportFile figures;
