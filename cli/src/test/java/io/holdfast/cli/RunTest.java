@@ -57,9 +57,25 @@ class RunTest {
 
         assertThat(done.exitCode()).isZero();
         assertThat(done.out().lines().filter(line -> line.startsWith("HOLDFAST_")))
-                .allMatch(line -> line.matches("HOLDFAST_(NAME|TOKEN|RUN)=.*"))
-                .hasSize(3);
+                .allMatch(line -> line.matches("HOLDFAST_(NAME|TOKEN|RUN|STORE_WITHHELD)=.*"))
+                .hasSize(4);
         assertThat(done.out()).contains("PLAIN=kept").doesNotContain(store());
+    }
+
+    @Test
+    void insideAnotherRunDoesNotFallBackToOtherLocks() {
+        String java = Path.of(System.getProperty("java.home"), "bin", "java").toString();
+        String inner = "'" + java + "' -cp '" + System.getProperty("java.class.path") + "' " + Main.class.getName()
+                + " run other -- echo inside";
+
+        var refused = run("job", "--", "sh", "-c", inner);
+        var told = run("job", "--", "sh", "-c", "HOLDFAST_STORE='" + store() + "' " + inner);
+
+        assertThat(refused.exitCode()).isEqualTo(64);
+        assertThat(refused.out()).isEmpty();
+        assertThat(refused.err()).contains("does not pass HOLDFAST_STORE on").contains("--store file:");
+        assertThat(told.exitCode()).isZero();
+        assertThat(told.out()).isEqualTo("inside\n");
     }
 
     @Test

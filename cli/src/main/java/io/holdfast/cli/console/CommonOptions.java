@@ -13,6 +13,9 @@ public final class CommonOptions {
 
     public static final String STORE_VARIABLE = "HOLDFAST_STORE";
 
+    /** Set for the command of {@code run} in place of the other one, which may have a password in it. */
+    public static final String WITHHELD_VARIABLE = "HOLDFAST_STORE_WITHHELD";
+
     @Option(
             names = "--store",
             paramLabel = "URI",
@@ -66,7 +69,20 @@ public final class CommonOptions {
 
     /** The store of the option, else that of the environment, if there is one. */
     public @Nullable String storeInUse() {
-        return store != null ? store : System.getenv(STORE_VARIABLE);
+        return store != null ? store : storeOfEnvironment();
+    }
+
+    /** @throws FailedException inside a {@code run} that keeps its store to itself: the default would be other locks */
+    public static @Nullable String storeOfEnvironment() {
+        String named = System.getenv(STORE_VARIABLE);
+        if (named == null && System.getenv(WITHHELD_VARIABLE) != null) {
+            throw new FailedException(
+                    Failure.USAGE,
+                    "this was started by 'holdfast run', which does not pass " + STORE_VARIABLE
+                            + " on, and without it the locks would be others. Say --store URI, or --store file: for files"
+                            + " of this machine.");
+        }
+        return named;
     }
 
     public Holdfast connect() {
@@ -74,7 +90,8 @@ public final class CommonOptions {
     }
 
     public HoldfastBuilder builder() {
+        @Nullable String named = storeInUse();
         HoldfastBuilder builder = Holdfast.builder();
-        return store == null ? builder : builder.store(store);
+        return named == null ? builder : builder.store(named);
     }
 }

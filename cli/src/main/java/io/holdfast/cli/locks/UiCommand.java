@@ -38,8 +38,6 @@ import picocli.CommandLine.Option;
             "Prints the address to open, which works once; when it was used, another is printed for the next browser."
                     + " Looks at the stores only while a page is open, and changes nothing. Ends when interrupted.",
         },
-        optionListHeading = "%nOptions:%n",
-        footerHeading = "%nExamples:%n",
         footer = {
             "  holdfast ui",
             "  holdfast ui --store redis://redis.internal --store etcd://etcd.internal",
@@ -163,9 +161,8 @@ public final class UiCommand implements Callable<Integer> {
     }
 
     private DashboardOptions options(int chosenPort) {
-        @Nullable String environment = System.getenv(CommonOptions.STORE_VARIABLE);
         List<WatchedStore> watched = stores.isEmpty()
-                ? List.of(store(environment, Optional.empty()))
+                ? List.of(store(CommonOptions.storeOfEnvironment(), Optional.empty()))
                 : stores.stream().map(uri -> store(uri, Optional.of(uri))).toList();
         InetSocketAddress address = host == null
                 ? new InetSocketAddress(InetAddress.getLoopbackAddress(), chosenPort)

@@ -1,5 +1,6 @@
 package io.holdfast.cli.run;
 
+import io.holdfast.cli.console.CommonOptions;
 import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -40,7 +41,12 @@ public final class RunningCommand {
         ProcessBuilder builder = new ProcessBuilder(line).inheritIO();
         Map<String, String> environment = builder.environment();
         restoreLocale(environment);
+        boolean withheld = environment.containsKey(CommonOptions.STORE_VARIABLE)
+                || environment.containsKey(CommonOptions.WITHHELD_VARIABLE);
         environment.keySet().removeIf(variable -> variable.startsWith(OUR_VARIABLES));
+        if (withheld) {
+            environment.put(CommonOptions.WITHHELD_VARIABLE, "yes");
+        }
         environment.put(NAME_VARIABLE, name);
         environment.put(TOKEN_VARIABLE, Long.toString(token));
         environment.put(RunFamily.VARIABLE, guard.marker());

@@ -47,9 +47,6 @@ import picocli.CommandLine.Parameters;
                     + " Exit code: 0 if nothing was broken beyond what the store's page admits, 1 if something was"
                     + " or could not be judged."
         },
-        optionListHeading = "%nOptions:%n",
-        parameterListHeading = "%nArguments:%n",
-        footerHeading = "%nExamples:%n",
         footer = {
             "  holdfast torture redis://localhost:6379 --minutes 2 --html report.html",
             "  holdfast torture etcd://h1,h2,h3 --faults kill,pause",
@@ -242,7 +239,7 @@ public final class TortureCommand implements Callable<Integer>, StoreCommand {
     }
 
     private String ownStore() {
-        String store = uri != null ? uri : System.getenv(CommonOptions.STORE_VARIABLE);
+        String store = uri != null ? uri : CommonOptions.storeOfEnvironment();
         if (store == null) {
             throw new IllegalArgumentException("name a store, as in redis://localhost:6379, or --local redis");
         }
