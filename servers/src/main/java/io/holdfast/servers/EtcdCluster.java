@@ -19,6 +19,8 @@ import java.util.stream.Collectors;
  */
 public final class EtcdCluster extends QuorumGroup<EtcdServer> {
 
+    private static final int MEMBERS = 3;
+
     private EtcdCluster(List<EtcdServer> nodes) {
         super("The etcd cluster", nodes, EtcdServer::isLeader);
         String members =
@@ -79,16 +81,9 @@ public final class EtcdCluster extends QuorumGroup<EtcdServer> {
     /** Options of an {@link EtcdCluster}. */
     public static final class Builder {
 
-        private int size = 3;
         private UnaryOperator<EtcdServer.Builder> options = UnaryOperator.identity();
 
         private Builder() {}
-
-        /** How many members it has; three by default. */
-        public Builder size(int members) {
-            size = members;
-            return this;
-        }
 
         /** Sets options of every member, for example {@code each(node -> node.tls(material))}. */
         public Builder each(UnaryOperator<EtcdServer.Builder> nodeOptions) {
@@ -107,7 +102,7 @@ public final class EtcdCluster extends QuorumGroup<EtcdServer> {
 
         private EtcdCluster create() {
             List<EtcdServer> nodes = new ArrayList<>();
-            for (int number = 1; number <= size; number++) {
+            for (int number = 1; number <= MEMBERS; number++) {
                 nodes.add(new EtcdServer("etcd-" + number, options.apply(EtcdServer.builder())));
             }
             return new EtcdCluster(nodes);

@@ -156,7 +156,6 @@ public final class EtcdServer extends ServerProcess {
 
         private @Nullable TlsMaterial tls;
         private boolean clientsNeedCertificate;
-        private boolean durable;
 
         private Builder() {}
 
@@ -169,12 +168,6 @@ public final class EtcdServer extends ServerProcess {
         public Builder tls(TlsMaterial material, TlsClients clients) {
             tls = material;
             clientsNeedCertificate = clients == TlsClients.CERTIFIED;
-            return this;
-        }
-
-        /** Syncs to disk as in production: slower, needed when speed is measured. */
-        public Builder durable() {
-            durable = true;
             return this;
         }
 

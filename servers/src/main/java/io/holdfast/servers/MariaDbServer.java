@@ -105,15 +105,7 @@ public final class MariaDbServer extends ServerProcess {
     /** Options of a {@link MariaDbServer}. */
     public static final class Builder extends ServerBuilder<MariaDbServer, Builder> {
 
-        private boolean durable;
-
         private Builder() {}
-
-        /** Syncs every commit to disk as in production: slower, needed when speed is measured. */
-        public Builder durable() {
-            durable = true;
-            return this;
-        }
 
         @Override
         public MariaDbServer start() {

@@ -117,15 +117,7 @@ public final class PostgresServer extends ServerProcess {
     /** Options of a {@link PostgresServer}. */
     public static final class Builder extends ServerBuilder<PostgresServer, Builder> {
 
-        private boolean durable;
-
         private Builder() {}
-
-        /** Syncs every commit to disk as in production: slower, needed when speed is measured. */
-        public Builder durable() {
-            durable = true;
-            return this;
-        }
 
         @Override
         public PostgresServer start() {

@@ -19,14 +19,15 @@ import java.util.function.UnaryOperator;
  */
 public final class RedisCluster implements ServerGroup<RedisServer> {
 
+    /** Redis wants no fewer for a failover. */
+    private static final int SHARDS = 3;
+
     private static final int SLOTS = 16_384;
 
     private final List<RedisServer> nodes;
-    private final int shards;
 
-    private RedisCluster(List<RedisServer> nodes, int shards) {
+    private RedisCluster(List<RedisServer> nodes) {
         this.nodes = List.copyOf(nodes);
-        this.shards = shards;
     }
 
     /** Starts three shards without replicas, with default options. */
@@ -121,10 +122,10 @@ public final class RedisCluster implements ServerGroup<RedisServer> {
     private void bringUp() {
         nodes.forEach(ServerProcess::launch);
         nodes.forEach(ServerProcess::awaitReady);
-        for (int shard = 0; shard < shards; shard++) {
+        for (int shard = 0; shard < SHARDS; shard++) {
             RedisServer primary = nodes.get(shard);
-            int first = SLOTS * shard / shards;
-            int last = SLOTS * (shard + 1) / shards - 1;
+            int first = SLOTS * shard / SHARDS;
+            int last = SLOTS * (shard + 1) / SHARDS - 1;
             call(primary, "CLUSTER", "ADDSLOTSRANGE", Integer.toString(first), Integer.toString(last));
         }
         for (int i = 0; i < nodes.size(); i++) {
@@ -145,8 +146,8 @@ public final class RedisCluster implements ServerGroup<RedisServer> {
                 () -> nodes.stream()
                         .allMatch(
                                 node -> size.equals(node.info("CLUSTER", "INFO").get("cluster_known_nodes"))));
-        for (int i = shards; i < nodes.size(); i++) {
-            RedisServer primary = nodes.get(i % shards);
+        for (int i = SHARDS; i < nodes.size(); i++) {
+            RedisServer primary = nodes.get(i % SHARDS);
             call(
                     nodes.get(i),
                     "CLUSTER",
@@ -156,7 +157,7 @@ public final class RedisCluster implements ServerGroup<RedisServer> {
         Patience.awaitTrue(
                 "replicas in the Redis cluster do not follow",
                 () -> nodes.stream()
-                        .skip(shards)
+                        .skip(SHARDS)
                         .allMatch(replica ->
                                 "up".equals(replica.info("INFO", "replication").get("master_link_status"))));
         awaitWhole();
@@ -186,18 +187,11 @@ public final class RedisCluster implements ServerGroup<RedisServer> {
     /** Options of a {@link RedisCluster}. */
     public static final class Builder {
 
-        private int shards = 3;
         private int replicasPerShard;
         private Duration nodeTimeout = Duration.ofSeconds(2);
         private UnaryOperator<RedisServer.Builder> options = UnaryOperator.identity();
 
         private Builder() {}
-
-        /** How many shards divide the slots; three by default, and Redis wants no fewer for a failover. */
-        public Builder shards(int count) {
-            shards = count;
-            return this;
-        }
 
         /** How many replicas each shard has; none by default. */
         public Builder replicasPerShard(int count) {
@@ -228,7 +222,7 @@ public final class RedisCluster implements ServerGroup<RedisServer> {
 
         private RedisCluster create() {
             List<RedisServer> nodes = new ArrayList<>();
-            for (int number = 1; number <= shards * (1 + replicasPerShard); number++) {
+            for (int number = 1; number <= SHARDS * (1 + replicasPerShard); number++) {
                 nodes.add(new RedisServer(
                         "redis-" + number,
                         options.apply(RedisServer.builder()
@@ -236,7 +230,7 @@ public final class RedisCluster implements ServerGroup<RedisServer> {
                                 .setting("cluster-node-timeout", Long.toString(nodeTimeout.toMillis()))
                                 .setting("repl-diskless-sync-delay", "0"))));
             }
-            return new RedisCluster(nodes, shards);
+            return new RedisCluster(nodes);
         }
     }
 }

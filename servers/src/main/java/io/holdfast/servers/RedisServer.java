@@ -177,6 +177,11 @@ public final class RedisServer extends ServerProcess {
                     .setting("appendfsync", fsync.name().toLowerCase(Locale.ROOT));
         }
 
+        @Override
+        public Builder durable() {
+            return appendOnly(Fsync.ALWAYS);
+        }
+
         /** Sets the password of the default user. */
         public Builder password(String text) {
             password = text;

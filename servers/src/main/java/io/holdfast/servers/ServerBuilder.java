@@ -22,6 +22,7 @@ public abstract class ServerBuilder<S extends Server, B extends ServerBuilder<S,
 
     final List<String> arguments = new ArrayList<>();
     final Map<String, String> environment = new LinkedHashMap<>();
+    boolean durable;
 
     ServerBuilder() {}
 
@@ -34,6 +35,12 @@ public abstract class ServerBuilder<S extends Server, B extends ServerBuilder<S,
     /** Sets a variable in the server's environment, for example {@code LD_PRELOAD}. */
     public B env(String name, String value) {
         environment.put(name, value);
+        return self();
+    }
+
+    /** Syncs to disk as in production: slower, needed when speed is measured. */
+    public B durable() {
+        durable = true;
         return self();
     }
 

@@ -9,6 +9,8 @@ import java.util.stream.Collectors;
 /** Several ZooKeeper servers on loopback that form one ensemble. Thread-safe. */
 public final class ZooKeeperEnsemble extends QuorumGroup<ZooKeeperServer> {
 
+    private static final int MEMBERS = 3;
+
     private ZooKeeperEnsemble(List<ZooKeeperServer> nodes) {
         super("The ZooKeeper ensemble", nodes, ZooKeeperServer::isLeader);
         List<String> members = new ArrayList<>();
@@ -37,16 +39,9 @@ public final class ZooKeeperEnsemble extends QuorumGroup<ZooKeeperServer> {
     /** Options of a {@link ZooKeeperEnsemble}. */
     public static final class Builder {
 
-        private int size = 3;
         private UnaryOperator<ZooKeeperServer.Builder> options = UnaryOperator.identity();
 
         private Builder() {}
-
-        /** How many members it has; three by default. */
-        public Builder size(int members) {
-            size = members;
-            return this;
-        }
 
         /** Sets options of every member, for example {@code each(node -> node.tick(Duration.ofMillis(200)))}. */
         public Builder each(UnaryOperator<ZooKeeperServer.Builder> nodeOptions) {
@@ -65,7 +60,7 @@ public final class ZooKeeperEnsemble extends QuorumGroup<ZooKeeperServer> {
 
         private ZooKeeperEnsemble create() {
             List<ZooKeeperServer> nodes = new ArrayList<>();
-            for (int number = 1; number <= size; number++) {
+            for (int number = 1; number <= MEMBERS; number++) {
                 nodes.add(new ZooKeeperServer("zookeeper-" + number, options.apply(ZooKeeperServer.builder())));
             }
             return new ZooKeeperEnsemble(nodes);

@@ -138,7 +138,6 @@ public final class ZooKeeperServer extends ServerProcess {
         private @Nullable TlsMaterial tls;
         private TlsClients tlsClients = TlsClients.ANONYMOUS;
         private Duration tick = Duration.ofMillis(500);
-        private boolean durable;
 
         private Builder() {}
 
@@ -157,12 +156,6 @@ public final class ZooKeeperServer extends ServerProcess {
         public Builder tls(TlsMaterial material, TlsClients clients) {
             tls = material;
             tlsClients = clients;
-            return this;
-        }
-
-        /** Syncs to disk as in production: slower, needed when speed is measured. */
-        public Builder durable() {
-            durable = true;
             return this;
         }
 

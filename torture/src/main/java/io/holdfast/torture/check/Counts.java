@@ -1,7 +1,5 @@
 package io.holdfast.torture.check;
 
-import io.holdfast.torture.history.Guard;
-
 /**
  * How much a history contains.
  *
@@ -28,9 +26,5 @@ public record Counts(long operations, long grants, long faults, Writes checked, 
         public double lostShare() {
             return acknowledged == 0 ? 0 : (double) lost / acknowledged;
         }
-    }
-
-    public Writes writes(Guard guard) {
-        return guard == Guard.CHECKED ? checked : unchecked;
     }
 }
