@@ -148,9 +148,9 @@ public final class HtmlReport {
                 .filter(run -> run.scenario() != Scenario.HELD && run.scenario() != Scenario.SECTION)
                 .filter(run -> run.scenario() != Scenario.GROWTH || run.load().threads() == 100)
                 .toList();
-        Bars bars = Plots.cpu(runs, run -> ConsoleTable.label(run) + ", " + run.contender());
+        GroupedBars bars = Plots.cpu(runs, run -> ConsoleTable.label(run) + ", " + run.contender());
         if (!bars.isEmpty()) {
-            plot("CPU time per acquisition", "Of all client JVMs, and of the server if it is local.", bars.svg());
+            plot("CPU time per acquisition", "What a lock costs beside the time it takes.", bars.svg());
         }
     }
 

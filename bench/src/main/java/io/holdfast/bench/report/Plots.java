@@ -4,7 +4,7 @@ import io.holdfast.bench.Figure;
 import io.holdfast.bench.Measurement;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.DoubleFunction;
+import java.util.Optional;
 import java.util.function.Function;
 
 /** The plots of a report, from runs that belong together. */
@@ -82,28 +82,17 @@ public final class Plots {
     }
 
     /** CPU time per acquisition, of clients and server. */
-    public static Bars cpu(List<Measurement> runs, Function<Measurement, String> name) {
-        Bars bars = new Bars(List.of("clients", "server"), Text::micros);
+    public static GroupedBars cpu(List<Measurement> runs, Function<Measurement, String> name) {
+        GroupedBars bars = new GroupedBars("Clients and server", "logarithmic: shorter is better", Text::micros)
+                .legend("all client JVMs", colour(0))
+                .legend("the server, if it is local", colour(1));
         for (Measurement run : runs) {
             run.figure(Figure.CLIENT_CPU)
-                    .ifPresent(client -> bars.bar(
-                            name.apply(run),
-                            List.of(client, run.figure(Figure.SERVER_CPU).orElse(0)),
-                            List.of(colour(0), colour(1))));
+                    .ifPresent(time -> bars.bar(name.apply(run), time, colour(0), Optional.empty()));
+            run.figure(Figure.SERVER_CPU).stream()
+                    .filter(time -> time > 0)
+                    .forEach(time -> bars.bar(name.apply(run), time, colour(1), Optional.empty()));
         }
-        return bars;
-    }
-
-    /** One figure of many runs. */
-    public static Bars compare(
-            List<Measurement> runs,
-            Figure figure,
-            DoubleFunction<String> text,
-            Function<Measurement, String> name,
-            Function<Measurement, String> colour) {
-        Bars bars = new Bars(List.of(), text);
-        runs.forEach(run -> run.figure(figure)
-                .ifPresent(value -> bars.bar(name.apply(run), List.of(value), List.of(colour.apply(run)))));
         return bars;
     }
 
