@@ -44,6 +44,8 @@ final class Screenshots implements AutoCloseable {
             screenshots.crowd(redis.uri(), files);
             browser.open(dashboard.address());
             screenshots.take(browser, dashboard);
+            redis.kill();
+            screenshots.takeWithoutTheStore(browser, dashboard);
         } finally {
             application.stop(0);
         }
@@ -181,9 +183,19 @@ final class Screenshots implements AutoCloseable {
         page(browser, base + "#/lock/1/stock%2Fsku-42", "lock");
     }
 
+    private void takeWithoutTheStore(Browser browser, Dashboard dashboard) throws IOException, InterruptedException {
+        browser.open("http://127.0.0.1:" + dashboard.port() + "/#/");
+        browser.awaitText("main", "backup/home", "Shown is what was seen");
+        pictures(browser, "down");
+    }
+
     private void page(Browser browser, String address, String name) throws IOException, InterruptedException {
         browser.open(address);
         browser.awaitText("main", "stock/sku-42");
+        pictures(browser, name);
+    }
+
+    private void pictures(Browser browser, String name) throws IOException, InterruptedException {
         // Plots and time lines show what was seen since the page was opened.
         new CountDownLatch(1).await(20, TimeUnit.SECONDS);
         for (String scheme : List.of("light", "dark")) {

@@ -78,7 +78,7 @@ export function storeCard(store, chosen) {
 }
 
 function cardNote(store) {
-  if (store.state === 'down') return [store.message, store.seen ? ['; shown is what was seen ', ago(store.seen)] : ''];
+  if (store.state === 'down') return [store.message, store.seen && [' Shown is what was seen ', ago(store.seen), '.']];
   if (!store.seen) return 'looking…';
   const notes = [['seen ', ago(store.seen)]];
   if (store.lookMillis > 1000) notes.push(`, a look takes ${span(store.lookMillis)}`);
