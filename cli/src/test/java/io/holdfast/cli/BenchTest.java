@@ -1,6 +1,7 @@
 package io.holdfast.cli;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import com.fasterxml.jackson.core.JsonFactory;
 import com.fasterxml.jackson.core.JsonParser;
@@ -33,6 +34,21 @@ class BenchTest {
             while (parser.nextToken() != null) {
                 // Until the end, or an exception.
             }
+        }
+    }
+
+    @Test
+    void thatIsInterruptedIsNoErrorOfOurs() {
+        try (HoldfastProcess bench =
+                HoldfastProcess.start(directory, "bench", "--scenario", "few", "--seconds", "600")) {
+            await().atMost(HoldfastProcess.PATIENCE).until(() -> bench.err().contains("1 of 4"));
+
+            bench.signal("INT");
+
+            assertThat(bench.exitCode()).isEqualTo(130);
+            assertThat(bench.err())
+                    .contains("interrupted, so there are no figures")
+                    .doesNotContain("report it");
         }
     }
 }

@@ -4,10 +4,7 @@ import picocli.CommandLine.Command;
 import picocli.CommandLine.Option;
 
 /** How every command explains itself. */
-@Command(
-        optionListHeading = "%nOptions:%n",
-        parameterListHeading = "%nArguments:%n",
-        footerHeading = "%nExamples:%n")
+@Command(optionListHeading = "%nOptions:%n", parameterListHeading = "%nArguments:%n", footerHeading = "%nExamples:%n")
 public final class HelpOption {
 
     @Option(

@@ -120,6 +120,13 @@ public final class BenchCommand implements Callable<Integer>, StoreCommand {
                 directory = Optional.of(Files.createTempDirectory("holdfast-bench-file-"));
             }
             return measure(directory);
+        } catch (RuntimeException e) {
+            // Whatever was under way then breaks off in its own words.
+            if (!bench.isInterrupted()) {
+                throw e;
+            }
+            output.warn("interrupted, so there are no figures.");
+            return Failure.INTERNAL.exitCode;
         } finally {
             if (directory.isPresent()) {
                 delete(directory.get());
