@@ -21,6 +21,8 @@ final class CrossingProgram {
         try (Holdfast holdfast = Holdfast.builder()
                         .store(arguments[0])
                         .name(arguments[1])
+                        // Two JVMs and a server start at once, and the machine may be busy with others.
+                        .requestTimeout(Duration.ofMinutes(1))
                         .connect();
                 Lease first = holdfast.lock(arguments[2], options).acquire()) {
             Files.createFile(Path.of(arguments[4]));
