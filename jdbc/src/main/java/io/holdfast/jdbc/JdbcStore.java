@@ -9,7 +9,7 @@ import io.holdfast.spi.LockStore;
 import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.StoreFactory;
 import io.holdfast.spi.StoreTraits;
-import java.util.function.Function;
+import java.util.function.BiFunction;
 import javax.sql.DataSource;
 
 /**
@@ -34,17 +34,14 @@ public final class JdbcStore implements StoreFactory {
     private static final int USERS_CONNECTIONS = 4;
 
     private final String description;
-    private final Function<Opening, Connections> source;
+    private final BiFunction<StoreContext, Integer, Connections> source;
     private final TableName table;
     private final Schema.Creation creation;
     private final int connections;
 
-    /** What a store's connections are made of. */
-    record Opening(StoreContext context, int connections, String threadName) {}
-
     private JdbcStore(
             String description,
-            Function<Opening, Connections> source,
+            BiFunction<StoreContext, Integer, Connections> source,
             TableName table,
             Schema.Creation creation,
             int connections) {
@@ -59,8 +56,7 @@ public final class JdbcStore implements StoreFactory {
         requireOwnConnections(dataSource);
         return new JdbcStore(
                 "jdbc data source",
-                opening -> Connections.of(
-                        dataSource, opening.connections(), opening.context().time(), opening.threadName()),
+                (context, connections) -> Connections.of(dataSource, connections, context),
                 STANDARD_TABLE,
                 Schema.Creation.NEVER,
                 USERS_CONNECTIONS);
@@ -69,8 +65,7 @@ public final class JdbcStore implements StoreFactory {
     static JdbcStore at(String description, String url, Dialect dialect) {
         return new JdbcStore(
                 description,
-                opening -> Connections.pool(
-                        url, dialect, opening.connections(), opening.context().time(), opening.threadName()),
+                (context, connections) -> Connections.pool(url, dialect, connections, context),
                 STANDARD_TABLE,
                 Schema.Creation.NEVER,
                 OWN_CONNECTIONS);
@@ -96,8 +91,7 @@ public final class JdbcStore implements StoreFactory {
 
     @Override
     public LockStore open(StoreContext context) {
-        String threadName = "holdfast-" + context.clientName() + "-sql";
-        Connections opened = source.apply(new Opening(context, connections, threadName));
+        Connections opened = source.apply(context, connections);
         return new SqlLockStore(StoreTraits.of(description), context, opened, new Requests(opened, table, creation));
     }
 

@@ -12,11 +12,12 @@ import io.holdfast.jdbc.row.LockSql;
 import io.holdfast.jdbc.row.LockState;
 import io.holdfast.jdbc.row.Members;
 import io.holdfast.jdbc.row.Requests;
+import io.holdfast.jdbc.row.Requests.Exchange;
+import io.holdfast.jdbc.row.Requests.Work;
 import io.holdfast.jdbc.ticket.QueueMarks;
 import io.holdfast.jdbc.ticket.Renewals;
 import io.holdfast.jdbc.ticket.Views;
 import io.holdfast.jdbc.ticket.WaitingTickets;
-import io.holdfast.jdbc.ticket.Withdrawals;
 import io.holdfast.spi.AdministeredStore;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.DowngradingStore;
@@ -43,7 +44,7 @@ final class SqlLockStore implements DowngradingStore, TokenRaisingStore, Adminis
     /** How often a request starts over that finds what it saw changed. */
     private static final int TRIES = 20;
 
-    /** What is sent may take this long, beyond the caller's deadline if need be: better than not knowing its outcome. */
+    /** To connect, and then to be answered, each beyond the caller's deadline if need be: better than not knowing the outcome. */
     private static final Duration TIME_TO_ANSWER = Duration.ofMillis(500);
 
     private static final Duration BACKGROUND_WORK = Duration.ofSeconds(5);
@@ -80,119 +81,104 @@ final class SqlLockStore implements DowngradingStore, TokenRaisingStore, Adminis
     }
 
     @Override
-    public Optional<Refusal> request(Ticket ticket, Mode mode, Deadline callersDeadline) {
+    public Optional<Refusal> request(Ticket ticket, Mode mode, Deadline deadline) {
         sweepNowAndThen();
-        Deadline deadline = callersDeadline.remaining().compareTo(TIME_TO_ANSWER) < 0
-                ? Deadline.after(context.time(), TIME_TO_ANSWER)
-                : callersDeadline;
-        Optional<Refusal> refusal = ticket.demand() instanceof Demand.Exclusive
-                ? takeAlone(ticket, mode, deadline)
-                : join(ticket, mode, deadline);
-        if (refusal.isPresent() && mode == Mode.QUEUE) {
-            enqueue(ticket, deadline);
-            return Optional.empty();
+        try (Exchange exchange = requests.begin(ticket.name(), deadline, TIME_TO_ANSWER)) {
+            Optional<Refusal> refusal = ticket.demand() instanceof Demand.Exclusive
+                    ? takeAlone(ticket, mode, exchange)
+                    : join(ticket, mode, exchange);
+            if (refusal.isPresent() && mode == Mode.QUEUE) {
+                enqueue(ticket, exchange);
+                return Optional.empty();
+            }
+            return refusal;
         }
-        return refusal;
     }
 
-    private Optional<Refusal> takeAlone(Ticket ticket, Mode mode, Deadline deadline) {
+    private Optional<Refusal> takeAlone(Ticket ticket, Mode mode, Exchange exchange) {
         String name = ticket.name();
         if (mode == Mode.QUEUE && waiting.any(name)) {
             return Optional.of(new Refusal("others wait for it"));
         }
         for (int tries = 0; tries < TRIES; tries++) {
             boolean marked = marks.isMarked(name);
-            long baseNanos = context.time().nanoTime();
-            Optional<Long> token = requests.run(
-                    name,
-                    deadline,
-                    (session, sql) -> marked ? sql.takeUnlessQueued(session, ticket) : sql.take(session, ticket));
-            if (token.isPresent()) {
-                return granted(ticket, token.get(), baseNanos);
+            if (isGranted(
+                    ticket,
+                    exchange,
+                    (session, sql) -> marked ? sql.takeUnlessQueued(session, ticket) : sql.take(session, ticket))) {
+                return Optional.empty();
             }
             if (mode == Mode.QUEUE && marked) {
                 return Optional.of(new Refusal("it is taken"));
             }
             long lookNanos = context.time().nanoTime();
-            Optional<LockState> state = look(ticket, deadline);
+            Optional<LockState> state = look(ticket, exchange);
             state.ifPresent(seen -> marks.learn(name, seen, lookNanos));
             if (state.isEmpty()) {
-                long newBaseNanos = context.time().nanoTime();
-                token = requests.run(name, deadline, (session, sql) -> sql.createTaken(session, ticket));
-                if (token.isPresent()) {
-                    return granted(ticket, token.get(), newBaseNanos);
+                if (isGranted(ticket, exchange, (session, sql) -> sql.createTaken(session, ticket))) {
+                    return Optional.empty();
                 }
-            } else if (!state.get().admits(ticket.demand()) && !settle(name, state.get(), deadline)) {
+            } else if (!state.get().admits(ticket.demand()) && !settle(name, state.get(), exchange)) {
                 return Optional.of(state.get().refusal());
             }
         }
         throw changesTooFast(name);
     }
 
-    private Optional<Refusal> join(Ticket ticket, Mode mode, Deadline deadline) {
+    private Optional<Refusal> join(Ticket ticket, Mode mode, Exchange exchange) {
         String name = ticket.name();
         for (int tries = 0; tries < TRIES; tries++) {
-            Optional<LockState> state = look(ticket, deadline);
+            Optional<LockState> state = look(ticket, exchange);
             if (state.isEmpty()) {
-                run(name, deadline, (session, sql) -> sql.createFree(session, name, 1));
+                exchange.run((session, sql) -> sql.createFree(session, name, 1));
             } else if (!state.get().admits(ticket.demand())) {
-                if (mode == Mode.QUEUE || !settle(name, state.get(), deadline)) {
+                if (mode == Mode.QUEUE || !settle(name, state.get(), exchange)) {
                     return Optional.of(state.get().refusal());
                 }
-            } else if (tryJoin(ticket, state.get(), deadline)) {
+            } else if (tryJoin(ticket, state.get(), exchange)) {
                 return Optional.empty();
             }
         }
         throw changesTooFast(name);
     }
 
-    private boolean tryJoin(Ticket ticket, LockState state, Deadline deadline) {
-        String name = ticket.name();
+    private boolean tryJoin(Ticket ticket, LockState state, Exchange exchange) {
         if (state.isLeftByTheDead()) {
-            run(name, deadline, (session, sql) -> sql.clearExpired(session, name));
+            exchange.run((session, sql) -> sql.clearExpired(session, ticket.name()));
         }
-        requests.run(name, deadline, (session, sql) -> sql.addTicket(session, ticket, "trying"));
+        exchange.run((session, sql) -> sql.addTicket(session, ticket, "trying"));
+        if (isGranted(ticket, exchange, (session, sql) -> sql.grant(session, ticket))) {
+            return true;
+        }
+        exchange.run(
+                (session, sql) -> sql.removeUnlessHeld(session, ticket.owner().toString()));
+        return false;
+    }
+
+    private boolean isGranted(Ticket ticket, Exchange exchange, Work<Optional<Long>> asking) {
         long baseNanos = context.time().nanoTime();
-        Optional<Long> token = requests.run(name, deadline, (session, sql) -> sql.grant(session, ticket));
-        if (token.isPresent()) {
-            granted(ticket, token.get(), baseNanos);
-        } else {
-            requests.run(
-                    name,
-                    deadline,
-                    (session, sql) ->
-                            sql.removeUnlessHeld(session, ticket.owner().toString()));
-        }
+        Optional<Long> token = exchange.run(asking);
+        token.ifPresent(minted -> ticket.granted(minted, ticket.ttl(), baseNanos));
         return token.isPresent();
     }
 
-    private static Optional<Refusal> granted(Ticket ticket, long token, long baseNanos) {
-        ticket.granted(token, ticket.ttl(), baseNanos);
-        return Optional.empty();
-    }
-
-    private Optional<LockState> look(Ticket ticket, Deadline deadline) {
-        return requests.run(
-                ticket.name(),
-                deadline,
-                (session, sql) -> sql.look(session, ticket.name(), ticket.demand(), LockSql.NOT_QUEUED));
+    private static Optional<LockState> look(Ticket ticket, Exchange exchange) {
+        return exchange.run((session, sql) -> sql.look(session, ticket.name(), ticket.demand(), LockSql.NOT_QUEUED));
     }
 
     /** Whether what was in the way was left by the dead, and is not any more. */
-    private boolean settle(String name, LockState state, Deadline deadline) {
-        return state.isHeldByTickets()
-                && requests.run(name, deadline, (session, sql) -> new Members(sql).settle(session, name));
+    private static boolean settle(String name, LockState state, Exchange exchange) {
+        return state.isHeldByTickets() && exchange.run((session, sql) -> new Members(sql).settle(session, name));
     }
 
     private static StoreUnavailableException changesTooFast(String name) {
         return new StoreUnavailableException(name, "its row changes faster than it can be looked at");
     }
 
-    private void enqueue(Ticket ticket, Deadline deadline) {
-        marks.mark(ticket, deadline);
+    private void enqueue(Ticket ticket, Exchange exchange) {
+        marks.mark(ticket, exchange);
         long baseNanos = context.time().nanoTime();
-        long number =
-                requests.run(ticket.name(), deadline, (session, sql) -> sql.addTicket(session, ticket, "waiting"));
+        long number = exchange.run((session, sql) -> sql.addTicket(session, ticket, "waiting"));
         ticket.waiting(ticket.ttl(), baseNanos);
         waiting.add(ticket, number);
     }
@@ -213,7 +199,7 @@ final class SqlLockStore implements DowngradingStore, TokenRaisingStore, Adminis
 
     private void sweep() {
         try {
-            run(ALL_LOCKS, soon(), (session, sql) -> new Members(sql).sweep(session));
+            requests.run(ALL_LOCKS, soon(), (session, sql) -> new Members(sql).sweep(session));
         } catch (LockException e) {
             LOG.log(Level.DEBUG, () -> "Could not sweep: " + e);
         }
@@ -255,26 +241,27 @@ final class SqlLockStore implements DowngradingStore, TokenRaisingStore, Adminis
 
     @Override
     public Withdrawal withdraw(Ticket ticket, Deadline deadline) {
-        Withdrawal withdrawal =
-                requests.run(ticket.name(), deadline, (session, sql) -> Withdrawals.withdraw(session, sql, ticket));
+        boolean removed = requests.run(ticket.name(), deadline, (session, sql) -> sql.withdraw(session, ticket));
         waiting.changed(ticket.name());
-        return withdrawal;
+        return removed ? Withdrawal.REMOVED : Withdrawal.NOT_FOUND;
     }
 
     @Override
     public void downgrade(Ticket exclusive, Deadline deadline) {
         String name = exclusive.name();
         String owner = exclusive.owner().toString();
-        boolean done = exclusive.demand() instanceof Demand.Exclusive
-                && (requests.run(name, deadline, (session, sql) -> sql.isHeld(session, exclusive))
-                        || requests.run(name, deadline, (session, sql) -> addShared(session, sql, exclusive)) > 0
-                                && requests.run(name, deadline, (session, sql) -> sql.downgrade(session, exclusive)));
-        if (done) {
-            exclusive.downgraded();
-            waiting.changed(name);
-        } else {
-            requests.run(name, deadline, (session, sql) -> sql.removeUnlessHeld(session, owner));
-            exclusive.gone(LossReason.GONE, "the database no longer has it for this owner");
+        try (Exchange exchange = requests.begin(name, deadline, Duration.ZERO)) {
+            boolean done = exclusive.demand() instanceof Demand.Exclusive
+                    && (exchange.run((session, sql) -> sql.isHeld(session, exclusive))
+                            || exchange.run((session, sql) -> addShared(session, sql, exclusive)) > 0
+                                    && exchange.run((session, sql) -> sql.downgrade(session, exclusive)));
+            if (done) {
+                exclusive.downgraded();
+                waiting.changed(name);
+            } else {
+                exchange.run((session, sql) -> sql.removeUnlessHeld(session, owner));
+                exclusive.gone(LossReason.GONE, "the database no longer has it for this owner");
+            }
         }
     }
 
@@ -293,8 +280,10 @@ final class SqlLockStore implements DowngradingStore, TokenRaisingStore, Adminis
 
     @Override
     public void raise(String name, long floor, Deadline deadline) {
-        run(name, deadline, (session, sql) -> sql.createFree(session, name, floor));
-        run(name, deadline, (session, sql) -> sql.raise(session, name, floor));
+        try (Exchange exchange = requests.begin(name, deadline, Duration.ZERO)) {
+            exchange.run((session, sql) -> sql.createFree(session, name, floor));
+            exchange.run((session, sql) -> sql.raise(session, name, floor));
+        }
     }
 
     @Override
@@ -331,18 +320,5 @@ final class SqlLockStore implements DowngradingStore, TokenRaisingStore, Adminis
     public void close() {
         waiting.close();
         connections.close();
-    }
-
-    /** Work without a result. */
-    @FunctionalInterface
-    private interface Change {
-        void run(Session session, LockSql sql) throws SQLException;
-    }
-
-    private void run(String name, Deadline deadline, Change change) {
-        requests.run(name, deadline, (session, sql) -> {
-            change.run(session, sql);
-            return true;
-        });
     }
 }

@@ -45,7 +45,11 @@ final class OpenStore implements AutoCloseable {
     }
 
     Optional<Refusal> refusal(String name, Demand demand, Duration ttl) {
-        return store.request(ticket(name, demand, ttl).ticket, LockStore.Mode.TRY, soon());
+        return refusal(name, demand, ttl, soon());
+    }
+
+    Optional<Refusal> refusal(String name, Demand demand, Duration ttl, Deadline deadline) {
+        return store.request(ticket(name, demand, ttl).ticket, LockStore.Mode.TRY, deadline);
     }
 
     Optional<HeldTicket> take(String name, Demand demand, Duration ttl) {

@@ -29,11 +29,16 @@ final class StoppingProcess {
         PERMIT(4),
         LEAVE(2),
         EXTEND(1),
+        EXTEND_ALONE(1),
+        /** To take the lock from those who share it. */
+        FORCE(6),
         DOWNGRADE(4),
         /** To share a lock that somebody else has. */
         WAIT(5),
         /** To have a lock alone that somebody else has. */
-        WAIT_ALONE(5);
+        WAIT_ALONE(5),
+        /** To wait for it, and to leave the queue again. */
+        GIVE_UP(8);
 
         final int mostStatements;
 
@@ -42,23 +47,26 @@ final class StoppingProcess {
         }
 
         boolean waits() {
-            return this == WAIT || this == WAIT_ALONE;
+            return this == WAIT || this == WAIT_ALONE || this == GIVE_UP;
         }
 
         private void run(Holdfast client, String name, Duration ttl, Runnable begins) throws Exception {
             LockOptions options = LockOptions.defaults().withTtl(ttl);
             DistributedReadWriteLock lock = client.readWriteLock(name, options);
             Optional<Lease> before = switch (this) {
-                case RELEASE, DOWNGRADE -> Optional.of(lock.writeLock().acquire());
-                case LEAVE, EXTEND -> Optional.of(lock.readLock().acquire());
+                case RELEASE, DOWNGRADE, EXTEND_ALONE ->
+                    Optional.of(lock.writeLock().acquire());
+                case LEAVE, EXTEND, FORCE -> Optional.of(lock.readLock().acquire());
                 default -> Optional.empty();
             };
             begins.run();
             switch (this) {
                 case RELEASE, LEAVE -> before.orElseThrow().release();
                 case DOWNGRADE -> lock.downgrade(before.orElseThrow());
-                case EXTEND -> before.orElseThrow().extend(ttl);
+                case EXTEND, EXTEND_ALONE -> before.orElseThrow().extend(ttl);
                 case PERMIT -> client.semaphore(name, 2, options).permits(1).acquire();
+                case FORCE -> client.administration().forceRelease(name);
+                case GIVE_UP -> lock.writeLock().tryAcquire(Duration.ofMillis(2));
                 case TAKE, WAIT_ALONE -> lock.writeLock().acquire();
                 case SHARE, WAIT -> lock.readLock().acquire();
             }

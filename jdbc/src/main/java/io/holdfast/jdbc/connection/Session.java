@@ -6,7 +6,7 @@ import java.sql.Connection;
 import java.sql.PreparedStatement;
 import java.sql.ResultSet;
 import java.sql.SQLException;
-import java.sql.SQLTimeoutException;
+import java.sql.SQLTransientException;
 import java.sql.Statement;
 import java.sql.Types;
 import java.util.ArrayList;
@@ -24,19 +24,12 @@ public final class Session implements AutoCloseable {
         T read(ResultSet row) throws SQLException;
     }
 
-    /** How far a change has come when it fails. */
-    public enum Progress {
-        /** Nothing was sent that could have lasting effect. */
-        HARMLESS,
-        /** A change was sent that takes effect whether or not we hear of it. */
-        UNCERTAIN
-    }
-
     private final Connection connection;
     private final Deadline deadline;
     private final Runnable giveBack;
-    private Progress progress = Progress.HARMLESS;
+    private boolean uncertain;
     private boolean inTransaction;
+
     /** @param giveBack ends the loan */
     Session(Connection connection, Deadline deadline, Runnable giveBack) {
         this.connection = connection;
@@ -44,8 +37,13 @@ public final class Session implements AutoCloseable {
         this.giveBack = giveBack;
     }
 
-    public Progress progress() {
-        return progress;
+    /** Whether a change was sent that takes effect whether or not we hear of it. */
+    public boolean isUncertain() {
+        return uncertain;
+    }
+
+    public Deadline deadline() {
+        return deadline;
     }
 
     public Connection connection() {
@@ -61,9 +59,9 @@ public final class Session implements AutoCloseable {
 
     public void commit() throws SQLException {
         limitTime();
-        progress = Progress.UNCERTAIN;
+        uncertain = true;
         connection.commit();
-        progress = Progress.HARMLESS;
+        uncertain = false;
         inTransaction = false;
         connection.setAutoCommit(true);
     }
@@ -158,15 +156,24 @@ public final class Session implements AutoCloseable {
         }
     }
 
-    @Override
-    public void close() {
+    /** Undoes what a failed try has begun; what the server has rolled back itself is forgotten. */
+    public void startOver() {
+        uncertain = false;
         try {
             if (inTransaction) {
+                inTransaction = false;
                 connection.rollback();
                 connection.setAutoCommit(true);
             }
         } catch (SQLException | RuntimeException e) {
             // A broken connection: the server rolls back by itself, the pool throws it away.
+        }
+    }
+
+    @Override
+    public void close() {
+        try {
+            startOver();
         } finally {
             giveBack.run();
         }
@@ -174,22 +181,18 @@ public final class Session implements AutoCloseable {
 
     private void beforeChange() throws SQLException {
         limitTime();
-        if (!inTransaction) {
-            progress = Progress.UNCERTAIN;
-        }
+        uncertain = !inTransaction;
     }
 
     private void afterChange() {
-        if (!inTransaction) {
-            progress = Progress.HARMLESS;
-        }
+        uncertain = false;
     }
 
     /** Makes the socket give up at the deadline: it works in every driver and needs no second connection to cancel. */
     private void limitTime() throws SQLException {
         long left = deadline.remainingNanos();
         if (left <= 0) {
-            throw new SQLTimeoutException("no time was left");
+            throw new SQLTransientException("no time was left");
         }
         long millis = TimeUnit.NANOSECONDS.toMillis(left) + 1;
         connection.setNetworkTimeout(Runnable::run, (int) Math.min(millis, Integer.MAX_VALUE));

@@ -13,14 +13,17 @@ import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
+import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.ConcurrentHashMap;
 
 /**
  * The statements that grant locks and end grants, for one dialect and one pair of tables. Times in them are microseconds of the
- * server's clock. Each is one message that the server finishes, or undoes, without hearing from us again. Immutable.
+ * server's clock. Each is one message that the server finishes, or undoes, without hearing from us again. Thread-safe.
  */
 public final class LockSql {
 
@@ -90,27 +93,17 @@ public final class LockSql {
     private final Dialect dialect;
     private final TableName table;
     private final Schema schema;
+    private final Map<String, String> texts = new ConcurrentHashMap<>();
     private final PairedUpdate takeQueued;
     private final PairedUpdate join;
     private final PairedUpdate leave;
     private final PairedUpdate downgrade;
     private final String take;
     private final String takeUnlessQueued;
-    private final String markQueued;
     private final String createTaken;
     private final String createFree;
     private final String look;
     private final String lookAsReader;
-    private final String addTicket;
-    private final String release;
-    private final String linger;
-    private final String withdraw;
-    private final String removeTicket;
-    private final String removeUnlessHeld;
-    private final String removeEnded;
-    private final String clearExpired;
-    private final String raise;
-    private final String isHeld;
 
     LockSql(Dialect dialect, TableName table, Schema schema) {
         this.dialect = dialect;
@@ -126,8 +119,6 @@ public final class LockSql {
         takeUnlessQueued = text(dialect.returningToken(takeIf + """
                 NOT EXISTS (
                     SELECT 1 FROM {ticket} t WHERE t.name = ? AND t.state = 'waiting' AND {alive})"""));
-        markQueued = text(
-                "UPDATE {lock} l SET queued_until = GREATEST(l.queued_until, {now} + ?) WHERE l.name = ? {briefly}");
         createTaken = text(dialect.returningToken(dialect.insertUnlessThere("""
                 INSERT INTO {lock} (name, kind, owner, token, acquired_at, expires_at, taken, total, renewals, origin)
                 VALUES (?, 'exclusive', ?, {first}, {now}, {now} + ?, 1, 1, 0, ?)""")));
@@ -138,28 +129,6 @@ public final class LockSql {
         lookAsReader = text(LOOK.formatted("""
                 (SELECT COUNT(*) FROM (SELECT 1 AS one FROM {ticket} t WHERE t.name = ? AND t.state = 'waiting'
                     AND t.number < ? LIMIT {counted}) earlier)"""));
-        addTicket = text("""
-                INSERT INTO {ticket} (name, owner, state, kind, permits, total, token, since, ttl, expires_at, renewals, origin)
-                VALUES (?, ?, ?, ?, ?, ?, 0, {now}, ?, {now} + ?, 0, ?)""");
-        release = text("""
-                UPDATE {lock} l SET owner = NULL, origin = NULL, taken = CASE WHEN ? > 0 THEN 1 ELSE 0 END,
-                    expires_at = CASE WHEN ? > 0 THEN {now} + ? ELSE 0 END
-                WHERE l.name = ? AND l.owner = ? AND l.expires_at > {now} {briefly}""");
-        linger = text("""
-                UPDATE {ticket} t SET owner = CONCAT('after-', t.owner), expires_at = {now} + ?, origin = NULL
-                WHERE t.owner = ? AND t.state = 'held' AND t.expires_at > {now} {briefly}""");
-        withdraw = text("""
-                UPDATE {lock} l SET owner = NULL, origin = NULL, taken = 0, expires_at = 0
-                WHERE l.name = ? AND l.owner = ? {briefly}""");
-        removeTicket = text("DELETE FROM {ticket} WHERE owner = ? {briefly}");
-        removeUnlessHeld = text("DELETE FROM {ticket} WHERE owner = ? AND state <> 'held' {briefly}");
-        removeEnded = text("DELETE FROM {ticket} WHERE owner = ? AND state = 'ended'");
-        clearExpired = text("""
-                UPDATE {lock} l SET owner = NULL, origin = NULL, taken = 0, expires_at = 0
-                WHERE l.name = ? AND l.kind = 'exclusive' AND l.taken > 0 AND l.expires_at <= {now} {briefly}""");
-        isHeld = text("SELECT 1 FROM {ticket} t WHERE t.owner = ? AND t.state = 'held'");
-        raise = text(
-                "UPDATE {lock} l SET token = ?, renewals = renewals + 1 WHERE l.name = ? AND l.token < ? {briefly}");
     }
 
     public Dialect dialect() {
@@ -172,31 +141,33 @@ public final class LockSql {
 
     /** Takes a free lock alone; empty if it is taken, marked as queued for, or has no row. */
     public Optional<Long> take(Session session, Ticket ticket) throws SQLException {
-        return session.updateReturningToken(
-                dialect,
-                take,
-                ticket.owner().toString(),
-                micros(ticket.ttl()),
-                OriginText.write(ticket.origin()),
-                name(ticket.name()));
+        return take(session, take, ticket, name(ticket.name()));
     }
 
     /** The same whatever the mark says; empty if others do wait for it. */
     public Optional<Long> takeUnlessQueued(Session session, Ticket ticket) throws SQLException {
         Object name = name(ticket.name());
-        return session.updateReturningToken(
-                dialect,
-                takeUnlessQueued,
-                ticket.owner().toString(),
-                micros(ticket.ttl()),
-                OriginText.write(ticket.origin()),
-                name,
-                name);
+        return take(session, takeUnlessQueued, ticket, name, name);
+    }
+
+    private Optional<Long> take(Session session, String sql, Ticket ticket, Object... names) throws SQLException {
+        List<Object> values = new ArrayList<>(alone(ticket));
+        values.addAll(List.of(names));
+        return session.updateReturningToken(dialect, sql, values.toArray());
+    }
+
+    /** What {@link #TAKE_ALONE} wants to know. */
+    private static List<Object> alone(Ticket ticket) {
+        return List.of(ticket.owner().toString(), micros(ticket.ttl()), OriginText.write(ticket.origin()));
     }
 
     /** Marks a lock as queued for, for so long at least. */
     public int markQueued(Session session, String name, Duration time) throws SQLException {
-        return session.update(markQueued, micros(time), name(name));
+        return session.update(
+                text(
+                        "UPDATE {lock} l SET queued_until = GREATEST(l.queued_until, {now} + ?) WHERE l.name = ? {briefly}"),
+                micros(time),
+                name(name));
     }
 
     /** Adds the row of a lock never used before, taken at once; empty if somebody else was faster. */
@@ -218,13 +189,14 @@ public final class LockSql {
     }
 
     /** Adds the row of a lock, if it is not there. */
-    public void createFree(Session session, String name, long token) throws SQLException {
+    public boolean createFree(Session session, String name, long token) throws SQLException {
         try {
-            session.update(createFree, name(name), token);
+            return session.update(createFree, name(name), token) == 1;
         } catch (SQLException e) {
             if (!SqlFile.isCollision(e)) {
                 throw e;
             }
+            return false;
         }
     }
 
@@ -251,7 +223,9 @@ public final class LockSql {
     /** Adds a ticket, and returns its number. */
     public long addTicket(Session session, Ticket ticket, String state) throws SQLException {
         return session.insertReturningKey(
-                addTicket,
+                text("""
+                INSERT INTO {ticket} (name, owner, state, kind, permits, total, token, since, ttl, expires_at, renewals, origin)
+                VALUES (?, ?, ?, ?, ?, ?, 0, {now}, ?, {now} + ?, 0, ?)"""),
                 "number",
                 name(ticket.name()),
                 ticket.owner().toString(),
@@ -269,8 +243,7 @@ public final class LockSql {
         String owner = ticket.owner().toString();
         Demand demand = ticket.demand();
         if (demand instanceof Demand.Exclusive) {
-            List<Object> alone = List.of(owner, micros(ticket.ttl()), OriginText.write(ticket.origin()));
-            return takeQueued.run(session, owner, new Values(alone, List.of(), List.of()));
+            return takeQueued.run(session, owner, new Values(alone(ticket), List.of(), List.of()));
         }
         int permits = Kind.permits(demand);
         int total = Kind.total(demand);
@@ -296,56 +269,76 @@ public final class LockSql {
 
     /** Ends an exclusive grant; whether its owner still had it. */
     public boolean release(Session session, Ticket ticket, Duration linger) throws SQLException {
-        long stays = micros(linger);
-        return session.update(
-                        release,
-                        stays,
-                        stays,
-                        stays,
-                        name(ticket.name()),
-                        ticket.owner().toString())
-                == 1;
+        String owner = ticket.owner().toString();
+        if (linger.isZero() || linger.isNegative()) {
+            return changes(session, """
+                    UPDATE {lock} l SET owner = NULL, origin = NULL, taken = 0, expires_at = 0
+                    WHERE l.name = ? AND l.owner = ? AND l.expires_at > {now} {briefly}""", name(ticket.name()), owner);
+        }
+        return changes(session, """
+                UPDATE {lock} l SET owner = NULL, origin = NULL, expires_at = {now} + ?
+                WHERE l.name = ? AND l.owner = ? AND l.expires_at > {now} {briefly}""", micros(linger), name(ticket.name()), owner);
     }
 
     /** Lets what one of several holders has stay taken for a while, by nobody. */
     public boolean linger(Session session, String owner, Duration stays) throws SQLException {
-        return session.update(linger, micros(stays), owner) == 1;
+        return changes(session, """
+                UPDATE {ticket} t SET owner = CONCAT('after-', t.owner), expires_at = {now} + ?, origin = NULL
+                WHERE t.owner = ? AND t.state = 'held' AND t.expires_at > {now} {briefly}""", micros(stays), owner);
     }
 
-    /** Ends an exclusive grant, in time or not. */
+    /** Removes whatever a ticket may have left, in time or not; false if there was nothing. */
     public boolean withdraw(Session session, Ticket ticket) throws SQLException {
-        return session.update(withdraw, name(ticket.name()), ticket.owner().toString()) == 1;
+        String owner = ticket.owner().toString();
+        // The ticket first: without it a request that is still under way at the server comes to nothing.
+        boolean removed = removeUnlessHeld(session, owner);
+        removed |= ticket.demand() instanceof Demand.Exclusive && changes(session, """
+                UPDATE {lock} l SET owner = NULL, origin = NULL, taken = 0, expires_at = 0
+                WHERE l.name = ? AND l.owner = ? {briefly}""", name(ticket.name()), owner);
+        if (!removed) {
+            // Also if it was to hold the lock alone: whether it was downgraded may be what is not known.
+            removed = leave(session, owner, Kind.permits(ticket.demand()));
+            // If its time was over it was nobody's already.
+            remove(session, owner);
+        }
+        return removed;
     }
 
     /** Where a statement could not delete the ticket it ended. What it did stands: if this fails, a sweep does it. */
-    public void forgetEnded(Session session, String owner) {
-        if (dialect == Dialect.MYSQL) {
-            try {
-                session.update(removeEnded, owner);
-            } catch (SQLException e) {
-                LOG.log(Level.DEBUG, () -> "The ended ticket of " + owner + " was not removed: " + e);
-            }
+    public boolean forgetEnded(Session session, String owner) {
+        try {
+            return dialect == Dialect.MYSQL
+                    && changes(session, "DELETE FROM {ticket} WHERE owner = ? AND state = 'ended'", owner);
+        } catch (SQLException e) {
+            LOG.log(Level.DEBUG, () -> "The ended ticket of " + owner + " was not removed: " + e);
+            return false;
         }
     }
 
     /** Deletes a ticket that is not counted in its lock's row. */
     public boolean removeUnlessHeld(Session session, String owner) throws SQLException {
-        return session.update(removeUnlessHeld, owner) == 1;
+        return changes(session, "DELETE FROM {ticket} WHERE owner = ? AND state <> 'held' {briefly}", owner);
     }
 
     /** Deletes a ticket; if it was counted in its lock's row, that is put right by the next one it is in the way of. */
     public boolean remove(Session session, String owner) throws SQLException {
-        return session.update(removeTicket, owner) == 1;
+        return changes(session, "DELETE FROM {ticket} WHERE owner = ? {briefly}", owner);
     }
 
     /** Makes an exclusive grant whose time is over as if released, so that others may join. */
-    public void clearExpired(Session session, String name) throws SQLException {
-        session.update(clearExpired, name(name));
+    public boolean clearExpired(Session session, String name) throws SQLException {
+        return changes(session, """
+                UPDATE {lock} l SET owner = NULL, origin = NULL, taken = 0, expires_at = 0
+                WHERE l.name = ? AND l.kind = 'exclusive' AND l.taken > 0 AND l.expires_at <= {now} {briefly}""", name(name));
     }
 
     /** Whether a ticket is one of several holders, as after an earlier downgrade whose answer was lost. */
     public boolean isHeld(Session session, Ticket ticket) throws SQLException {
-        return !session.query(isHeld, row -> true, ticket.owner().toString()).isEmpty();
+        return !session.query(
+                        text("SELECT 1 FROM {ticket} t WHERE t.owner = ? AND t.state = 'held'"),
+                        row -> true,
+                        ticket.owner().toString())
+                .isEmpty();
     }
 
     /** The exclusive grant goes on as a shared one; its ticket must be there. */
@@ -360,8 +353,18 @@ public final class LockSql {
     }
 
     /** From now on tokens are larger than that. */
-    public void raise(Session session, String name, long floor) throws SQLException {
-        session.update(raise, floor, name(name), floor);
+    public boolean raise(Session session, String name, long floor) throws SQLException {
+        return changes(
+                session,
+                "UPDATE {lock} l SET token = ?, renewals = renewals + 1 WHERE l.name = ? AND l.token < ? {briefly}",
+                floor,
+                name(name),
+                floor);
+    }
+
+    /** Whether it changed a row. */
+    private boolean changes(Session session, String template, Object... values) throws SQLException {
+        return session.update(text(template), values) == 1;
     }
 
     /** A lock name as a value to bind. */
@@ -394,6 +397,10 @@ public final class LockSql {
 
     /** Puts in the names of the tables and what the server calls things. */
     public String text(String template) {
+        return texts.computeIfAbsent(template, this::fill);
+    }
+
+    private String fill(String template) {
         return template.replace("{free}", "(l.taken = 0 OR l.expires_at <= {now})")
                 // What lies further ahead than its ttl is from before the server's clock was set back. A second more,
                 // for MySQL's

@@ -29,38 +29,43 @@ public final class Members {
     private static final String IDLE =
             "(taken = 0 OR expires_at <= {now} - ?) AND acquired_at <= {now} - ? AND token <= {now} - ?";
 
+    private static final String DEAD =
+            "SELECT t.owner FROM {ticket} t WHERE t.name = ? AND t.expires_at <= {now} LIMIT " + SOME;
+
+    private static final String DEAD_ANYWHERE =
+            "SELECT DISTINCT t.name FROM {ticket} t WHERE t.expires_at <= {now} LIMIT " + SOME;
+
+    private static final String REMOVE_DEAD =
+            "DELETE FROM {ticket} WHERE owner IN ({some}) AND expires_at <= {now} {briefly}";
+
+    private static final String COUNT = """
+            SELECT l.token, l.taken, l.total, COALESCE(SUM(t.permits), 0), COALESCE(MIN(t.total), l.total)
+            FROM {lock} l LEFT JOIN {ticket} t ON t.name = l.name AND t.state = 'held'
+            WHERE l.name = ? AND l.kind <> 'exclusive' AND l.taken > 0 GROUP BY l.token, l.taken, l.total""";
+
+    private static final String CORRECT = """
+            UPDATE {lock} l SET taken = ?, total = ?
+            WHERE l.name = ? AND l.token = ? AND l.taken = ? AND l.kind <> 'exclusive' {briefly}""";
+
+    private static final String HELD =
+            "SELECT t.owner, t.permits FROM {ticket} t WHERE t.name = ? AND t.state = 'held'";
+
+    private static final String SEIZE = """
+            UPDATE {lock} l SET owner = NULL, origin = NULL, token = GREATEST(l.token + 1, {now}), expires_at = 0, taken = 0
+            WHERE l.name = ? AND l.kind = 'exclusive' AND l.token = ? AND l.taken > 0 {briefly}""";
+
+    private static final String ADVANCE =
+            "UPDATE {lock} l SET token = GREATEST(l.token + 1, {now}) WHERE l.name = ? {briefly}";
+
+    private static final String FIND_IDLE = "SELECT name FROM {lock} l WHERE " + IDLE + " AND name > ?"
+            + " AND NOT EXISTS (SELECT 1 FROM {ticket} t WHERE t.name = l.name) ORDER BY name LIMIT " + SOME;
+
+    private static final String REMOVE_IDLE = "DELETE FROM {lock} WHERE " + IDLE + " AND name IN ({some}) {briefly}";
+
     private final LockSql sql;
-    private final String dead;
-    private final String deadAnywhere;
-    private final String removeDead;
-    private final String count;
-    private final String correct;
-    private final String held;
-    private final String seize;
-    private final String advance;
-    private final String findIdle;
-    private final String removeIdle;
 
     public Members(LockSql sql) {
         this.sql = sql;
-        dead = sql.text("SELECT t.owner FROM {ticket} t WHERE t.name = ? AND t.expires_at <= {now} LIMIT " + SOME);
-        deadAnywhere = sql.text("SELECT DISTINCT t.name FROM {ticket} t WHERE t.expires_at <= {now} LIMIT " + SOME);
-        removeDead = sql.text("DELETE FROM {ticket} WHERE owner IN ({some}) AND expires_at <= {now} {briefly}");
-        count = sql.text("""
-                SELECT l.token, l.taken, l.total, COALESCE(SUM(t.permits), 0), COALESCE(MIN(t.total), l.total)
-                FROM {lock} l LEFT JOIN {ticket} t ON t.name = l.name AND t.state = 'held'
-                WHERE l.name = ? AND l.kind <> 'exclusive' AND l.taken > 0 GROUP BY l.token, l.taken, l.total""");
-        correct = sql.text("""
-                UPDATE {lock} l SET taken = ?, total = ?
-                WHERE l.name = ? AND l.token = ? AND l.taken = ? AND l.kind <> 'exclusive' {briefly}""");
-        held = sql.text("SELECT t.owner, t.permits FROM {ticket} t WHERE t.name = ? AND t.state = 'held'");
-        seize = sql.text("""
-                UPDATE {lock} l SET owner = NULL, origin = NULL, token = GREATEST(l.token + 1, {now}), expires_at = 0, taken = 0
-                WHERE l.name = ? AND l.kind = 'exclusive' AND l.token = ? AND l.taken > 0 {briefly}""");
-        advance = sql.text("UPDATE {lock} l SET token = GREATEST(l.token + 1, {now}) WHERE l.name = ? {briefly}");
-        findIdle = sql.text("SELECT name FROM {lock} l WHERE " + IDLE + " AND name > ?"
-                + " AND NOT EXISTS (SELECT 1 FROM {ticket} t WHERE t.name = l.name) ORDER BY name LIMIT " + SOME);
-        removeIdle = sql.text("DELETE FROM {lock} WHERE " + IDLE + " AND name IN ({some}) {briefly}");
     }
 
     /** What the row says, and what the tickets say. */
@@ -81,20 +86,24 @@ public final class Members {
         return correct(session, name, removed) || removed;
     }
 
-    /** The same for all locks, some at a time. */
-    public void sweep(Session session) throws SQLException {
-        for (String name : session.query(deadAnywhere, row -> sql.dialect().readName(row, 1))) {
+    /** The same for some of all locks; for how many. */
+    public int sweep(Session session) throws SQLException {
+        List<String> names =
+                session.query(sql.text(DEAD_ANYWHERE), row -> sql.dialect().readName(row, 1));
+        for (String name : names) {
             settle(session, name);
         }
+        return names.size();
     }
 
     private boolean removeDead(Session session, String name) throws SQLException {
         boolean any = false;
         List<String> owners;
         do {
-            owners = session.query(dead, row -> row.getString(1), sql.name(name));
+            owners = session.query(sql.text(DEAD), row -> row.getString(1), sql.name(name));
             if (!owners.isEmpty()) {
-                int removed = session.update(LockSql.forMany(removeDead, owners.size()), LockSql.values(owners));
+                int removed =
+                        session.update(LockSql.forMany(sql.text(REMOVE_DEAD), owners.size()), LockSql.values(owners));
                 any |= removed > 0;
                 if (removed == 0) {
                     return any;
@@ -105,14 +114,19 @@ public final class Members {
     }
 
     private boolean correct(Session session, String name, boolean expected) throws SQLException {
-        Optional<Count> seen =
-                session.query(count, Count::read, sql.name(name)).stream().findFirst();
+        Optional<Count> seen = session.query(sql.text(COUNT), Count::read, sql.name(name)).stream()
+                .findFirst();
         if (seen.isEmpty() || seen.get().isRight()) {
             return false;
         }
         Count wrong = seen.get();
         boolean done = session.update(
-                        correct, (int) wrong.sum(), wrong.smallestTotal(), sql.name(name), wrong.token(), wrong.taken())
+                        sql.text(CORRECT),
+                        (int) wrong.sum(),
+                        wrong.smallestTotal(),
+                        sql.name(name),
+                        wrong.token(),
+                        wrong.taken())
                 == 1;
         if (done && !expected && wrong.taken() != wrong.sum()) {
             LOG.log(
@@ -129,15 +143,16 @@ public final class Members {
     /** Takes the lock from all who have it now, and from nobody who comes later. Returns how many had it. */
     public int disperse(Session session, String name, LockState seen) throws SQLException {
         if (!seen.isHeldByTickets()) {
-            return session.update(seize, sql.name(name), seen.token());
+            return session.update(sql.text(SEIZE), sql.name(name), seen.token());
         }
         int lost = 0;
-        for (Held one : session.query(held, row -> new Held(row.getString(1), row.getInt(2)), sql.name(name))) {
+        for (Held one :
+                session.query(sql.text(HELD), row -> new Held(row.getString(1), row.getInt(2)), sql.name(name))) {
             if (sql.leave(session, one.owner(), one.permits()) || sql.remove(session, one.owner())) {
                 lost++;
             }
         }
-        session.update(advance, sql.name(name));
+        session.update(sql.text(ADVANCE), sql.name(name));
         settle(session, name);
         return lost;
     }
@@ -153,12 +168,13 @@ public final class Members {
         String last = "";
         List<String> names;
         do {
-            names = session.query(findIdle, row -> sql.dialect().readName(row, 1), idle, idle, idle, sql.name(last));
+            names = session.query(
+                    sql.text(FIND_IDLE), row -> sql.dialect().readName(row, 1), idle, idle, idle, sql.name(last));
             if (!names.isEmpty()) {
                 last = names.get(names.size() - 1);
                 List<Object> keys = names.stream().map(sql::name).toList();
                 removed += session.update(
-                        LockSql.forMany(removeIdle, keys.size()), LockSql.values(keys, idle, idle, idle));
+                        LockSql.forMany(sql.text(REMOVE_IDLE), keys.size()), LockSql.values(keys, idle, idle, idle));
             }
         } while (names.size() == SOME);
         return removed;

@@ -125,6 +125,21 @@ public final class PairedUpdate {
 
     private Optional<Long> runOnH2(Session session, String owner, Values values) throws SQLException {
         session.begin();
+        Optional<Long> token = lockOnH2(session, owner, values);
+        if (token.isEmpty()) {
+            session.startOver();
+            return token;
+        }
+        String changeTicket = ending
+                ? "DELETE FROM {ticket} t WHERE t.owner = ?"
+                : plain("UPDATE {ticket} t SET "
+                        + parts.ticketSet().replace("{granted}", token.get().toString()) + " WHERE t.owner = ?");
+        session.update(names.apply(changeTicket), all(ending ? List.of() : values.ticketSet(), List.of(owner)));
+        session.commit();
+        return token;
+    }
+
+    private Optional<Long> lockOnH2(Session session, String owner, Values values) throws SQLException {
         String lockTicket =
                 plain("SELECT t.name FROM {ticket} t WHERE t.owner = ? AND " + parts.ticketWhere() + " FOR UPDATE");
         List<String> name = session.query(names.apply(lockTicket), row -> row.getString(1), owner);
@@ -133,22 +148,9 @@ public final class PairedUpdate {
         }
         String changeLock = plain("SELECT token FROM FINAL TABLE (UPDATE {lock} l SET " + parts.lockSet()
                 + " WHERE l.name = ? AND " + parts.lockWhere() + ")");
-        Optional<Long> token = session
-                .query(
-                        names.apply(changeLock),
-                        row -> row.getLong(1),
-                        all(values.lockSet(), List.of(name.get(0)), values.lockWhere()))
-                .stream()
+        Object[] all = all(values.lockSet(), List.of(name.get(0)), values.lockWhere());
+        return session.query(names.apply(changeLock), row -> row.getLong(1), all).stream()
                 .findFirst();
-        if (token.isPresent()) {
-            String changeTicket = ending
-                    ? "DELETE FROM {ticket} t WHERE t.owner = ?"
-                    : plain("UPDATE {ticket} t SET "
-                            + parts.ticketSet().replace("{granted}", token.get().toString()) + " WHERE t.owner = ?");
-            session.update(names.apply(changeTicket), all(ending ? List.of() : values.ticketSet(), List.of(owner)));
-            session.commit();
-        }
-        return token;
     }
 
     private static Object[] all(List<?>... lists) {

@@ -42,31 +42,74 @@ public final class Requests {
         this.creation = creation;
     }
 
+    /** Runs work that needs no other on the same connection. */
     public <T> T run(String lockName, Deadline deadline, Work<T> work) {
-        return run(lockName, Purpose.REQUEST, deadline, deadline, work);
+        try (Exchange exchange = begin(lockName, deadline, Duration.ZERO)) {
+            return exchange.run(work);
+        }
     }
 
     /** @param retryUntil until when what the server rolled back is done again */
     public <T> T run(String lockName, Purpose purpose, Deadline deadline, Deadline retryUntil, Work<T> work) {
-        for (int tries = 1; ; tries++) {
-            Session.Progress progress = Session.Progress.HARMLESS;
-            try (Session session = connections.open(purpose, deadline)) {
+        try (Exchange exchange = new Exchange(lockName, open(lockName, purpose, deadline, Duration.ZERO), retryUntil)) {
+            return exchange.run(work);
+        }
+    }
+
+    /**
+     * Begins a request of several steps.
+     *
+     * @param leastTime to connect, and then for all steps, beyond the deadline if need be
+     */
+    public Exchange begin(String lockName, Deadline deadline, Duration leastTime) {
+        Session session = open(lockName, Purpose.REQUEST, deadline, leastTime);
+        return new Exchange(lockName, session, session.deadline());
+    }
+
+    private Session open(String lockName, Purpose purpose, Deadline deadline, Duration leastTime) {
+        try {
+            return connections.open(purpose, deadline, leastTime);
+        } catch (SQLException e) {
+            throw inOurWords(lockName, e, false);
+        }
+    }
+
+    /** A connection lent for the steps of one request. Used by one thread. */
+    public final class Exchange implements AutoCloseable {
+
+        private final String lockName;
+        private final Session session;
+        private final Deadline retryUntil;
+
+        private Exchange(String lockName, Session session, Deadline retryUntil) {
+            this.lockName = lockName;
+            this.session = session;
+            this.retryUntil = retryUntil;
+        }
+
+        public <T> T run(Work<T> work) {
+            for (int tries = 1; ; tries++) {
                 try {
                     return work.run(session, checkedSql(session));
                 } catch (SQLException e) {
-                    if (SqlFailure.of(e) == SqlFailure.READ_ONLY) {
-                        // The server was demoted and kept its connections: a new one may find the primary.
+                    SqlFailure failure = SqlFailure.of(e);
+                    if (failure == SqlFailure.READ_ONLY || failure == SqlFailure.DISCONNECTED) {
+                        // The server was demoted and kept its connections: a new one may find the primary. Or its
+                        // answer is still to come, and would be taken for that to the next statement.
                         Connections.cutOff(session.connection());
                     }
-                    throw e;
-                } finally {
-                    progress = session.progress();
-                }
-            } catch (SQLException e) {
-                if (SqlFailure.of(e) != SqlFailure.RETRY || !pauseBeforeRetry(tries, retryUntil)) {
-                    throw inOurWords(lockName, e, progress);
+                    boolean uncertain = session.isUncertain();
+                    session.startOver();
+                    if (failure != SqlFailure.RETRY || !pauseBeforeRetry(tries, retryUntil)) {
+                        throw inOurWords(lockName, e, uncertain);
+                    }
                 }
             }
+        }
+
+        @Override
+        public void close() {
+            session.close();
         }
     }
 
@@ -92,11 +135,11 @@ public final class Requests {
         return !deadline.hasPassed();
     }
 
-    private LockException inOurWords(String lockName, SQLException e, Session.Progress progress) {
+    private LockException inOurWords(String lockName, SQLException e, boolean uncertain) {
         return switch (SqlFailure.of(e)) {
             case DISCONNECTED -> {
                 connections.distrust(SqlFailure.isTimeout(e));
-                yield progress == Session.Progress.UNCERTAIN
+                yield uncertain
                         ? new UnknownOutcomeException(lockName, e.getMessage(), e)
                         : new StoreUnavailableException(lockName, e.getMessage(), e);
             }

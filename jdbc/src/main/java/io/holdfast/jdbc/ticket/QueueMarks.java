@@ -1,8 +1,7 @@
 package io.holdfast.jdbc.ticket;
 
 import io.holdfast.jdbc.row.LockState;
-import io.holdfast.jdbc.row.Requests;
-import io.holdfast.spi.Deadline;
+import io.holdfast.jdbc.row.Requests.Exchange;
 import io.holdfast.spi.Ticket;
 import io.holdfast.spi.TimeSource;
 import java.time.Duration;
@@ -16,14 +15,12 @@ public final class QueueMarks {
 
     private static final int MOST = 10_000;
 
-    private final Requests requests;
     private final TimeSource time;
 
     /** When marks end, or a little earlier. */
     private final ConcurrentHashMap<String, Long> endNanos = new ConcurrentHashMap<>();
 
-    QueueMarks(Requests requests, TimeSource time) {
-        this.requests = requests;
+    QueueMarks(TimeSource time) {
         this.time = time;
     }
 
@@ -43,13 +40,13 @@ public final class QueueMarks {
     }
 
     /** Before a ticket is added, and while it waits: the mark lasts no shorter than the ticket. */
-    public void mark(Ticket ticket, Deadline deadline) {
+    public void mark(Ticket ticket, Exchange exchange) {
         String name = ticket.name();
         long baseNanos = time.nanoTime();
         Long end = endNanos.get(name);
         if (end == null || end - baseNanos < ticket.ttl().toNanos()) {
             Duration duration = ticket.ttl().plus(LONGER);
-            requests.run(name, deadline, (session, sql) -> sql.markQueued(session, name, duration));
+            exchange.run((session, sql) -> sql.markQueued(session, name, duration));
             remember(name, duration, baseNanos);
         }
     }

@@ -85,24 +85,17 @@ public final class Renewals {
     /** Tickets that go by the same statement with the same values. */
     private record Sort(Row row, Duration ttl) {}
 
-    /** A ticket, with its owner as it stands in the row. */
-    private record Item(Ticket ticket, String owner) {
-
-        String name() {
-            return ticket.name();
-        }
-    }
-
-    private record Batch(Sort sort, List<Item> items) {
+    private record Batch(Sort sort, List<Ticket> tickets) {
 
         boolean isOne() {
-            return items.size() == 1;
+            return tickets.size() == 1;
         }
 
         List<Batch> halves() {
-            int middle = items.size() / 2;
+            int middle = tickets.size() / 2;
             return List.of(
-                    new Batch(sort, items.subList(0, middle)), new Batch(sort, items.subList(middle, items.size())));
+                    new Batch(sort, tickets.subList(0, middle)),
+                    new Batch(sort, tickets.subList(middle, tickets.size())));
         }
     }
 
@@ -170,36 +163,36 @@ public final class Renewals {
 
     private static List<Batch> batches(List<Ticket> tickets, Function<Ticket, Duration> ttl) {
         // Leases before the queue.
-        Map<Sort, List<Item>> sorts =
+        Map<Sort, List<Ticket>> sorts =
                 new TreeMap<>(Comparator.comparing(Sort::row).thenComparing(Sort::ttl));
         for (Ticket ticket : tickets) {
             sorts.computeIfAbsent(new Sort(Row.of(ticket), ttl.apply(ticket)), sort -> new ArrayList<>())
-                    .add(new Item(ticket, ticket.owner().toString()));
+                    .add(ticket);
         }
         List<Batch> batches = new ArrayList<>();
-        sorts.forEach((sort, items) -> {
-            for (int from = 0; from < items.size(); from += LARGEST_BATCH) {
-                batches.add(new Batch(sort, items.subList(from, Math.min(from + LARGEST_BATCH, items.size()))));
+        sorts.forEach((sort, alike) -> {
+            for (int from = 0; from < alike.size(); from += LARGEST_BATCH) {
+                batches.add(new Batch(sort, alike.subList(from, Math.min(from + LARGEST_BATCH, alike.size()))));
             }
         });
         return batches;
     }
 
     private static void report(Batch batch, LockException failure) {
-        batch.items().forEach(item -> item.ticket().failing(failure));
+        batch.tickets().forEach(ticket -> ticket.failing(failure));
     }
 
     /** Returns those that may be held in another way by now: one that had its lock alone may just have been downgraded. */
     private Optional<Batch> report(Batch batch, Renewed renewed) {
         Sort sort = batch.sort();
-        List<Item> elsewhere = new ArrayList<>();
-        for (Item item : batch.items()) {
-            if (renewed.owners().contains(item.owner())) {
-                kept(item.ticket(), sort, renewed.baseNanos());
+        List<Ticket> elsewhere = new ArrayList<>();
+        for (Ticket ticket : batch.tickets()) {
+            if (renewed.owners().contains(owner(ticket))) {
+                kept(ticket, sort, renewed.baseNanos());
             } else if (sort.row() == Row.LOCK) {
-                elsewhere.add(item);
-            } else if (sort.row() == Row.HELD || waiting.isStillWaiting(item.ticket())) {
-                item.ticket().gone(LossReason.GONE, "its owner no longer has it in the database");
+                elsewhere.add(ticket);
+            } else if (sort.row() == Row.HELD || waiting.isStillWaiting(ticket)) {
+                ticket.gone(LossReason.GONE, "its owner no longer has it in the database");
             }
         }
         return elsewhere.isEmpty()
@@ -224,7 +217,7 @@ public final class Renewals {
     /** Empty if some are renewed and some are not, and it does not show which. */
     private Optional<Renewed> renew(
             Batch batch, Purpose purpose, Duration wait, Deadline deadline, Deadline retryUntil) {
-        return requests.run(batch.items().get(0).name(), purpose, deadline, retryUntil, (session, sql) -> {
+        return requests.run(batch.tickets().get(0).name(), purpose, deadline, retryUntil, (session, sql) -> {
             long baseNanos = time.nanoTime();
             return renew(session, sql, batch, wait).map(owners -> new Renewed(baseNanos, owners));
         });
@@ -233,16 +226,16 @@ public final class Renewals {
     private static Optional<Set<String>> renew(Session session, LockSql sql, Batch batch, Duration wait)
             throws SQLException {
         boolean locks = batch.sort().row() == Row.LOCK;
-        String text = text(sql, batch.sort().row(), wait, batch.items().size());
+        String text = text(sql, batch.sort().row(), wait, batch.tickets().size());
         List<Object> values =
                 new ArrayList<>(List.of(LockSql.micros(batch.sort().ttl())));
         if (locks) {
             // Owners are unique, so names and owners need not be paired; names let the server use its index.
-            batch.items().forEach(item -> values.add(sql.name(item.name())));
+            batch.tickets().forEach(ticket -> values.add(sql.name(ticket.name())));
         } else {
             values.add(batch.sort().row().state());
         }
-        values.addAll(owners(batch.items()));
+        values.addAll(owners(batch.tickets()));
         if (sql.dialect() == Dialect.POSTGRESQL) {
             return Optional.of(new HashSet<>(session.updateReturning(text, row -> row.getString(1), values.toArray())));
         }
@@ -250,7 +243,9 @@ public final class Renewals {
         if (renewed == 0) {
             return Optional.of(Set.of());
         }
-        return renewed == batch.items().size() ? Optional.of(new HashSet<>(owners(batch.items()))) : Optional.empty();
+        return renewed == batch.tickets().size()
+                ? Optional.of(new HashSet<>(owners(batch.tickets())))
+                : Optional.empty();
     }
 
     /** A waiting ticket gets just its ttl, so that one from before the server's clock was set back counts again. */
@@ -274,7 +269,11 @@ public final class Renewals {
         return LockSql.forMany(sql.text(whole), size).replace("{wait}", seconds);
     }
 
-    private static List<String> owners(List<Item> items) {
-        return items.stream().map(Item::owner).toList();
+    private static List<String> owners(List<Ticket> tickets) {
+        return tickets.stream().map(Renewals::owner).toList();
+    }
+
+    private static String owner(Ticket ticket) {
+        return ticket.owner().toString();
     }
 }

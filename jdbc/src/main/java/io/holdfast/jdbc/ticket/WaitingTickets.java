@@ -8,6 +8,7 @@ import io.holdfast.jdbc.row.LockSql;
 import io.holdfast.jdbc.row.LockState;
 import io.holdfast.jdbc.row.Members;
 import io.holdfast.jdbc.row.Requests;
+import io.holdfast.jdbc.row.Requests.Exchange;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.Ticket;
@@ -58,7 +59,7 @@ public final class WaitingTickets {
     public WaitingTickets(StoreContext context, Requests requests) {
         this.context = context;
         this.requests = requests;
-        this.marks = new QueueMarks(requests, context.time());
+        this.marks = new QueueMarks(context.time());
     }
 
     public QueueMarks marks() {
@@ -185,7 +186,7 @@ public final class WaitingTickets {
         private void takeBackUncertain() {
             Ticket ticket = uncertain;
             if (ticket != null) {
-                requests.run(name, deadline(), (session, sql) -> Withdrawals.withdraw(session, sql, ticket));
+                requests.run(name, deadline(), (session, sql) -> sql.withdraw(session, ticket));
                 uncertain = null;
                 ticket.gone(LossReason.GONE, "the database did not say whether it was granted, so it was withdrawn");
             }
@@ -196,44 +197,34 @@ public final class WaitingTickets {
             if (ticket.state() != Ticket.State.WAITING) {
                 return Optional.empty();
             }
-            Deadline deadline = deadline();
-            long lookNanos = context.time().nanoTime();
-            Optional<LockState> state =
-                    requests.run(name, deadline, (session, sql) -> see(session, sql, ticket, number));
-            state.ifPresent(seen -> marks.learn(name, seen, lookNanos));
-            marks.mark(ticket, deadline);
-            if (state.isEmpty() || !state.get().admits(ticket.demand())) {
-                return Optional.of(state.orElseThrow(() -> new IllegalStateException("no row of lock " + name)));
+            try (Exchange exchange = requests.begin(name, deadline(), Duration.ZERO)) {
+                long lookNanos = context.time().nanoTime();
+                LockState state = exchange.run((session, sql) -> see(session, sql, ticket, number))
+                        .orElseThrow(() -> new IllegalStateException("no row of lock " + name));
+                marks.learn(name, state, lookNanos);
+                marks.mark(ticket, exchange);
+                return state.admits(ticket.demand()) && isGranted(ticket, exchange)
+                        ? Optional.empty()
+                        : Optional.of(state);
             }
-            long baseNanos = context.time().nanoTime();
-            Optional<Long> token = grant(ticket, deadline);
-            if (token.isEmpty()) {
-                return state;
-            }
-            ticket.granted(token.get(), ticket.ttl(), baseNanos);
-            forgetEnded(ticket, deadline);
-            return Optional.empty();
         }
 
-        private Optional<Long> grant(Ticket ticket, Deadline deadline) {
+        private boolean isGranted(Ticket ticket, Exchange exchange) {
+            long baseNanos = context.time().nanoTime();
+            Optional<Long> token;
             try {
-                return requests.run(name, deadline, (session, sql) -> sql.grant(session, ticket));
+                token = exchange.run((session, sql) -> sql.grant(session, ticket));
             } catch (UnknownOutcomeException e) {
                 uncertain = ticket;
                 throw e;
             }
-        }
-
-        /** After the ticket was told, who need not wait for it. */
-        private void forgetEnded(Ticket ticket, Deadline deadline) {
-            try {
-                requests.run(name, deadline, (session, sql) -> {
-                    sql.forgetEnded(session, ticket.owner().toString());
-                    return true;
-                });
-            } catch (LockException e) {
-                LOG.log(Level.DEBUG, () -> "An ended ticket of lock '" + name + "' was not removed: " + e);
+            if (token.isPresent()) {
+                ticket.granted(token.get(), ticket.ttl(), baseNanos);
+                // After the ticket was told, who need not wait for it.
+                exchange.run((session, sql) ->
+                        sql.forgetEnded(session, ticket.owner().toString()));
             }
+            return token.isPresent();
         }
 
         private Optional<LockState> see(Session session, LockSql sql, Ticket ticket, long number) throws SQLException {

@@ -7,6 +7,7 @@ import static org.awaitility.Awaitility.await;
 import io.holdfast.jdbc.connection.Connections.Purpose;
 import io.holdfast.jdbc.dialect.Dialect;
 import io.holdfast.spi.Deadline;
+import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.TimeSource;
 import java.sql.Connection;
 import java.sql.Driver;
@@ -14,10 +15,15 @@ import java.sql.DriverManager;
 import java.sql.DriverPropertyInfo;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Properties;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.locks.LockSupport;
 import java.util.logging.Logger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
@@ -32,6 +38,9 @@ class ServerThatRefusesTest {
     private static final Duration LONG = Duration.ofSeconds(60);
     private static final String URL = "jdbc:refusing://127.0.0.1:1/test";
 
+    private static final StoreContext CONTEXT =
+            new StoreContext("test", "test", TimeSource.system(), (nanos, task) -> () -> {}, Runnable::run);
+
     private final RefusingDriver driver = new RefusingDriver();
 
     @BeforeEach
@@ -45,7 +54,7 @@ class ServerThatRefusesTest {
     }
 
     private static Connections pool() {
-        return Connections.pool(URL, Dialect.H2, 3, TimeSource.system(), "refused");
+        return Connections.pool(URL, Dialect.H2, 3, CONTEXT);
     }
 
     private static Deadline soon() {
@@ -59,8 +68,8 @@ class ServerThatRefusesTest {
         try (Connections connections = pool()) {
             int heardOf = 0;
             for (int request = 0; request < 15; request++) {
-                SQLException refused =
-                        catchThrowableOfType(SQLException.class, () -> connections.open(purpose, soon()));
+                SQLException refused = catchThrowableOfType(
+                        SQLException.class, () -> connections.open(purpose, soon(), Duration.ZERO));
                 int attempt = Integer.parseInt(refused.getMessage().replaceFirst(".*attempt ", ""));
                 assertThat(attempt).as("of request %s", request).isGreaterThan(heardOf);
                 heardOf = attempt;
@@ -68,10 +77,10 @@ class ServerThatRefusesTest {
 
             driver.isBack = true;
             try {
-                connections.open(purpose, soon()).close();
+                connections.open(purpose, soon(), Duration.ZERO).close();
             } catch (SQLException e) {
                 // It heard of an attempt that was under way.
-                connections.open(purpose, soon()).close();
+                connections.open(purpose, soon(), Duration.ZERO).close();
             }
         }
     }
@@ -81,13 +90,96 @@ class ServerThatRefusesTest {
         driver.isBack = true;
         driver.pace = new CountDownLatch(1);
         Connections connections = pool();
+        CompletableFuture<Session> waiting = opening(connections);
         await().atMost(LONG).until(() -> driver.attempts.get() > 0);
 
         connections.close();
+        assertThat(waiting).failsWithin(LONG);
         driver.pace.countDown();
 
         await().atMost(LONG).until(() -> driver.opened.get() != null);
         await().atMost(LONG).until(() -> driver.opened.get().isClosed());
+    }
+
+    /** Packets are dropped, or a name server is silent: the driver waits for longer than anybody here. */
+    @Test
+    void holdsUpNobodyElseWhileATryToConnectHangs() throws Exception {
+        driver.isBack = true;
+        driver.pace = new CountDownLatch(1);
+        try (Connections connections = pool()) {
+            CompletableFuture<Session> first = opening(connections);
+            await().atMost(LONG).until(() -> driver.attempts.get() > 0);
+            driver.isHangingOnlyFor = driver.attempts.get();
+
+            CompletableFuture<Session> second = opening(connections);
+
+            first.get(LONG.toSeconds() / 2, TimeUnit.SECONDS).close();
+            second.get(LONG.toSeconds() / 2, TimeUnit.SECONDS).close();
+            assertThat(driver.pace.getCount()).as("the first try still hangs").isEqualTo(1);
+        } finally {
+            driver.pace.countDown();
+        }
+    }
+
+    /** One connection serves all, who do not start a try each time they find it lent. */
+    @Test
+    void isNotAskedForMoreConnectionsThanThereAreTurns() throws Exception {
+        driver.isBack = true;
+        driver.pace = new CountDownLatch(1);
+        driver.isHangingFrom = 2;
+        StoreContext standing = new StoreContext(
+                "test",
+                "test",
+                new TimeSource() {
+                    @Override
+                    public long nanoTime() {
+                        return 0;
+                    }
+
+                    @Override
+                    public void parkUntil(Object blocker, long untilNanos) {}
+                },
+                (nanos, task) -> () -> {},
+                Runnable::run);
+        int turns = 3;
+        try (Connections connections = Connections.pool(URL, Dialect.H2, turns, standing)) {
+            Deadline deadline = Deadline.after(standing.time(), LONG);
+            List<CompletableFuture<Void>> all = new ArrayList<>();
+            for (int i = 0; i < 2 * turns; i++) {
+                all.add(CompletableFuture.runAsync(
+                        () -> {
+                            for (int request = 0; request < 200; request++) {
+                                try {
+                                    connections
+                                            .open(Purpose.REQUEST, deadline, Duration.ZERO)
+                                            .close();
+                                } catch (SQLException e) {
+                                    throw new IllegalStateException(e);
+                                }
+                            }
+                        },
+                        task -> new Thread(task).start()));
+            }
+            CompletableFuture.allOf(all.toArray(CompletableFuture[]::new)).get(LONG.toSeconds(), TimeUnit.SECONDS);
+
+            assertThat(driver.attempts).hasValueLessThanOrEqualTo(turns);
+        } finally {
+            driver.pace.countDown();
+        }
+    }
+
+    private static CompletableFuture<Session> opening(Connections connections) {
+        CompletableFuture<Session> opening = new CompletableFuture<>();
+        Thread thread = new Thread(() -> {
+            try {
+                opening.complete(connections.open(Purpose.REQUEST, soon(), Duration.ZERO));
+            } catch (SQLException e) {
+                opening.completeExceptionally(e);
+            }
+        });
+        thread.setDaemon(true);
+        thread.start();
+        return opening;
     }
 
     /** Says the number of the attempt when it refuses. */
@@ -97,6 +189,8 @@ class ServerThatRefusesTest {
         private final AtomicReference<Connection> opened = new AtomicReference<>();
         private volatile boolean isBack;
         private volatile CountDownLatch pace = new CountDownLatch(0);
+        private volatile int isHangingFrom = 1;
+        private volatile int isHangingOnlyFor = Integer.MAX_VALUE;
 
         @Override
         public Connection connect(String url, Properties info) throws SQLException {
@@ -104,10 +198,10 @@ class ServerThatRefusesTest {
                 return null;
             }
             int attempt = attempts.incrementAndGet();
-            try {
-                pace.await();
-            } catch (InterruptedException e) {
-                throw new SQLException(e);
+            while (attempt >= isHangingFrom && attempt <= isHangingOnlyFor && pace.getCount() > 0) {
+                // As deaf to interrupts as a socket.
+                LockSupport.parkNanos(Duration.ofMillis(1).toNanos());
+                Thread.interrupted();
             }
             if (!isBack) {
                 throw new SQLException("attempt " + attempt);
