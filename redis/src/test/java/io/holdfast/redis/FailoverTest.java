@@ -1,5 +1,6 @@
 package io.holdfast.redis;
 
+import static io.holdfast.redis.RedisTest.command;
 import static io.holdfast.redis.TopologyConformanceTest.clusterUri;
 import static io.holdfast.redis.TopologyConformanceTest.sentinelUri;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -12,7 +13,9 @@ import io.holdfast.LeaseLostException;
 import io.holdfast.LockEvent;
 import io.holdfast.LockListener;
 import io.holdfast.LockOptions;
+import io.holdfast.LockView;
 import io.holdfast.UnknownOutcomeException;
+import io.holdfast.redis.server.Replies;
 import io.holdfast.servers.RedisCluster;
 import io.holdfast.servers.RedisReplicaSet;
 import io.holdfast.servers.RedisServer;
@@ -27,6 +30,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.IntStream;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.AfterEach;
@@ -34,6 +38,7 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Tag;
 import org.junit.jupiter.api.Test;
 import redis.clients.jedis.RedisClient;
+import redis.clients.jedis.util.JedisClusterCRC16;
 
 @DisplayName("Failover, and what asynchronous replication can lose")
 class FailoverTest {
@@ -365,6 +370,51 @@ class FailoverTest {
 
         assertThat(onlooker.locks("job-")).hasSize(12);
         assertThat(onlooker.administration().prune(Duration.ofDays(1))).isZero();
+    }
+
+    /** A server says so for a moment after a failover, though its neighbours serve already. */
+    @Test
+    void aListingWaitsForAServerThatSaysTheClusterIsDown() throws Exception {
+        RedisCluster cluster = RedisCluster.start();
+        opened.add(cluster::close);
+        Holdfast holder = client(clusterUri(cluster));
+        for (int i = 0; i < 12; i++) {
+            holder.lock("job-" + i, TTL_5MIN).acquire();
+        }
+        Holdfast onlooker = client(clusterUri(cluster) + "?timeout=60s");
+        assertThat(onlooker.locks("job-")).hasSize(12);
+        RedisServer down = cluster.primaryFor("holdfast:job-0");
+        String slot = freeSlotOf(cluster, down);
+        CompletableFuture<List<LockView>> listing;
+        try (RedisClient redis = RedisClient.create("127.0.0.1", down.port())) {
+            command(redis, "CLUSTER", "DELSLOTS", slot);
+            await().until(() -> info(redis, "CLUSTER", "INFO").contains("cluster_state:fail"));
+
+            listing = CompletableFuture.supplyAsync(() -> onlooker.locks("job-"));
+            // Each lock once, and one of them again on another connection and after a pause.
+            await().until(() -> timesSaidDown(redis) > 12 + 2 || listing.isDone());
+            command(redis, "CLUSTER", "ADDSLOTS", slot);
+        }
+
+        assertThat(listing.get(60, TimeUnit.SECONDS)).hasSize(12);
+    }
+
+    private static int timesSaidDown(RedisClient redis) {
+        Matcher count = Pattern.compile("CLUSTERDOWN:count=(\\d+)").matcher(info(redis, "INFO", "errorstats"));
+        return count.find() ? Integer.parseInt(count.group(1)) : 0;
+    }
+
+    private static String info(RedisClient redis, String command, String section) {
+        return Replies.text(command(redis, command, section));
+    }
+
+    private static String freeSlotOf(RedisCluster cluster, RedisServer server) {
+        String unused = IntStream.iterate(0, i -> i + 1)
+                .mapToObj(i -> "unused-" + i)
+                .filter(key -> cluster.primaryFor(key) == server)
+                .findFirst()
+                .orElseThrow();
+        return String.valueOf(JedisClusterCRC16.getSlot(unused));
     }
 
     private RedisCluster clusterWithReplicas() {

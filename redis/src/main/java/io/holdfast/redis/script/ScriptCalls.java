@@ -312,9 +312,13 @@ public final class ScriptCalls {
                 }
             }
         }
-        // A script the server has forgotten, a slot that has moved: each finds its own way, but nobody waits for it.
-        refused.forEach(number ->
-                receiver.accept(number, outcome(new Delivery(calls.get(number), until.within(timeout), false))));
+        refused.forEach(number -> receiver.accept(number, alone(calls.get(number), until)));
+    }
+
+    /** A script the server has forgotten, a slot that has moved: each finds its own way. Behind what is urgent others wait. */
+    private Outcome alone(ScriptCall call, Deadline until) {
+        boolean isPatient = call.script().urgency() == Node.Urgency.SHARED;
+        return outcome(new Delivery(call, until.within(timeout), isPatient));
     }
 
     /** The outcome of each, or what the server said instead. */
