@@ -95,7 +95,7 @@ export class Plots {
     const waiters = line('waiters', '--warm', { order: 0, borderWidth: 2 });
     return [
       frame(Chart, this.canvases[0], 'line', { datasets: [holders, waiters] }, {
-        x: axis({ axis: { type: 'linear', max: 0, beginAtZero: false, grid: { display: false } }, ticks: { callback: (s) => (s === 0 ? 'now' : `${-s} s ago`), maxTicksLimit: 4, maxRotation: 0 } }),
+        x: axis({ axis: { type: 'linear', max: 0, beginAtZero: false, grid: { display: false } }, ticks: { callback: (s) => (s === 0 ? 'now' : `${Math.round(-s)} s ago`), maxTicksLimit: 4, maxRotation: 0 } }),
         y: axis({ axis: { suggestedMax: 4 } }),
       }),
       frame(Chart, this.canvases[1], 'bar', { labels: BUCKETS.map(([, label]) => label), datasets: [{ label: 'holds', data: [], backgroundColor: colour('--accent'), maxBarThickness: 28 }] }, {
