@@ -70,7 +70,7 @@ final class ZooKeeperStore implements AdministeredStore {
 
     @Override
     public Withdrawal withdraw(Ticket ticket, Deadline deadline) {
-        return tickets.remove(ticket, deadline) ? Withdrawal.REMOVED : Withdrawal.NOT_FOUND;
+        return tickets.withdraw(ticket, deadline) ? Withdrawal.REMOVED : Withdrawal.NOT_FOUND;
     }
 
     @Override

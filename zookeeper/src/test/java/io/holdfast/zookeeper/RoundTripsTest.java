@@ -4,12 +4,16 @@ import static java.util.concurrent.TimeUnit.SECONDS;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
+import io.holdfast.proxy.Direction;
+import io.holdfast.spi.Withdrawal;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
 import java.util.Deque;
 import java.util.List;
 import java.util.Map;
+import java.util.concurrent.Future;
+import java.util.stream.Stream;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.ZooDefs.Ids;
 import org.junit.jupiter.api.AfterEach;
@@ -67,6 +71,25 @@ class RoundTripsTest extends ProxiedServerTest {
         }
 
         assertThat(sent()).isEqualTo(Map.of("create2", 10, "delete", 10));
+    }
+
+    @Test
+    void aCrowdThatGivesUpLeavesInOneRoundTrip() throws Exception {
+        other.acquire("crowded");
+        List<TestTicket> crowd =
+                Stream.generate(() -> bench.queue("crowded")).limit(20).toList();
+        crowd.forEach(waiter -> waiter.ticket.end());
+        counted.sinceLastAsked();
+        proxy.cut(Direction.TO_CLIENT);
+
+        Future<Withdrawal> first = bench.elsewhere(() -> bench.withdraw(crowd.get(0)));
+
+        await().until(() -> counted.count("delete") == crowd.size());
+        proxy.heal();
+        assertThat(first.get(20, SECONDS)).isEqualTo(Withdrawal.REMOVED);
+        crowd.forEach(bench::withdraw);
+        assertThat(counted.count("delete")).isEqualTo(crowd.size());
+        assertThat(other.store.view("crowded", other.soon()).waiters()).isEmpty();
     }
 
     @Test

@@ -17,7 +17,6 @@ import io.holdfast.zookeeper.tree.QueuedNode;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.zookeeper.CreateMode;
 import org.apache.zookeeper.KeeperException;
 import org.apache.zookeeper.KeeperException.Code;
@@ -42,11 +41,11 @@ final class EphemeralNode {
     private final Directories directories;
     private final String uuid;
     private final String directory;
-    private final AtomicInteger deletions = new AtomicInteger();
 
     private volatile @Nullable QuietDirectory quiet;
     private volatile @Nullable Created created;
     private volatile boolean mayExist;
+    private @Nullable CompletableFuture<Boolean> deletion; // the last one; guarded by this
 
     EphemeralNode(Session session, Ticket ticket, LockTree tree, Directories directories) {
         this.session = session;
@@ -150,10 +149,15 @@ final class EphemeralNode {
     /** Removes the directory, and its counter with it. Fails if others are queued there: they have to leave first. */
     private void beginNumbersAnew(Deadline deadline) throws KeeperException {
         Answers.await(delete(), deadline);
-        created = null;
-        mayExist = false;
+        forgetCreation();
         Answers.await(session.requests().delete(directory), deadline);
         directories.forget(directory);
+    }
+
+    private synchronized void forgetCreation() {
+        created = null;
+        mayExist = false;
+        deletion = null;
     }
 
     private CompletableFuture<Children> list() {
@@ -164,8 +168,7 @@ final class EphemeralNode {
         LockQueue queue = LockQueue.of(Answers.await(listing, deadline).names());
         if (!queue.contains(name())) {
             // Somebody deleted it.
-            created = null;
-            mayExist = false;
+            forgetCreation();
             throw KeeperException.create(Code.NONODE, directory);
         }
         QuietDirectory numbers = quiet;
@@ -217,13 +220,23 @@ final class EphemeralNode {
         return Answers.unlessMissing(ours, Optional.empty());
     }
 
-    /** Deletes whatever there is; completes with whether that, or an earlier deletion of ours, has removed something. */
-    CompletableFuture<Boolean> delete() {
+    /**
+     * Deletes whatever there is; completes with whether that, or an earlier deletion of ours, has removed something. All who
+     * want it gone share one deletion, and its answer: a release may meet the sweep.
+     */
+    synchronized CompletableFuture<Boolean> delete() {
+        CompletableFuture<Boolean> before = deletion;
         Created known = created;
-        return known != null
-                ? delete(known)
+        if (before != null && !before.isCompletedExceptionally() && (known != null || !before.isDone())) {
+            return before;
+        }
+        CompletableFuture<Boolean> next = known != null
+                // Should it be gone now, the deletion whose answer was lost has removed it.
+                ? delete(known).thenApply(existed -> existed || before != null)
                 : find().thenCompose(found ->
                         found.map(this::delete).orElseGet(() -> CompletableFuture.completedFuture(false)));
+        deletion = next;
+        return next;
     }
 
     /** As {@link #delete}, over several connections if need be, for a session that goes on without us. */
@@ -238,14 +251,11 @@ final class EphemeralNode {
     }
 
     private CompletableFuture<Boolean> delete(Created found) {
-        // Another one of ours may have been first: a release meets the sweep, or the answer to an earlier one was lost.
-        deletions.incrementAndGet();
-        return session.requests().delete(found.path()).thenApply(existed -> {
-            QuietDirectory numbers = quiet;
-            if (numbers != null) {
+        QuietDirectory numbers = quiet;
+        return session.requests().delete(found.path()).whenComplete((existed, failure) -> {
+            if (failure == null && numbers != null) {
                 numbers.deleted(LockQueue.number(found.path()));
             }
-            return existed || deletions.get() > 1;
         });
     }
 }

@@ -3,6 +3,7 @@ package io.holdfast.zookeeper.ticket;
 import io.holdfast.LossReason;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.Ticket;
+import io.holdfast.spi.Tokens;
 import io.holdfast.zookeeper.session.Answers;
 import io.holdfast.zookeeper.session.AsyncZooKeeper.Created;
 import io.holdfast.zookeeper.session.Failures;
@@ -189,6 +190,13 @@ final class TicketNode {
         session.noteFailure(failure);
         KeeperException why = KeeperException.create(Answers.code(failure), node.directory());
         ticket.failing(Failures.refused(lock(), session.ensemble(), why));
+    }
+
+    /** Whether its ticket has ended without ever having held the lock. */
+    boolean isGivenUp() {
+        return ticket.state() == Ticket.State.ENDED
+                && ticket.storeToken() == Tokens.NONE
+                && node.created().isPresent();
     }
 
     /** Comes again and again: ends what nobody keeps, and watches over what is kept for longer. */

@@ -156,10 +156,18 @@ public final class Tickets {
 
     /** Removes whatever a ticket may have left. Whether there was something, neither gone with its session nor deleted by others. */
     public boolean remove(Ticket ticket, Deadline deadline) {
-        return nodeOf(ticket)
-                .filter(node -> node.tickets().has(node))
-                .map(node -> remove(node, deadline))
-                .orElse(false);
+        return leftBy(ticket).map(node -> remove(node, deadline)).orElse(false);
+    }
+
+    /** As {@link #remove}, of one that waited in vain: it leaves together with all others of its session that did. */
+    public boolean withdraw(Ticket ticket, Deadline deadline) {
+        Optional<TicketNode> left = leftBy(ticket);
+        left.map(TicketNode::tickets).ifPresent(SessionTickets::removeGivenUp);
+        return left.map(node -> remove(node, deadline)).orElse(false);
+    }
+
+    private static Optional<TicketNode> leftBy(Ticket ticket) {
+        return nodeOf(ticket).filter(node -> node.tickets().has(node));
     }
 
     private boolean remove(TicketNode node, Deadline deadline) {

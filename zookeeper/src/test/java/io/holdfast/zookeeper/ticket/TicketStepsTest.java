@@ -2,6 +2,7 @@ package io.holdfast.zookeeper.ticket;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import io.holdfast.Demand;
 import io.holdfast.LockView.Origin;
@@ -20,17 +21,21 @@ import io.holdfast.zookeeper.session.SessionOverException;
 import io.holdfast.zookeeper.session.SessionOverException.Ending;
 import io.holdfast.zookeeper.tree.Layout;
 import io.holdfast.zookeeper.tree.LockTree;
+import java.lang.Thread.State;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.Set;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.LinkedBlockingQueue;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import org.apache.zookeeper.ZooDefs.Ids;
+import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.AfterAll;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeAll;
@@ -38,9 +43,9 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
-/** Either the request goes on, in another session if need be, or the ticket is told. */
-@DisplayName("Between two steps of a join")
-class JoinStepsTest {
+/** What happens to a ticket while it joins or leaves. */
+@DisplayName("Between two steps of a ticket")
+class TicketStepsTest {
 
     private static final Duration TTL = Duration.ofSeconds(10);
     private static final Duration TICK = Duration.ofMillis(100);
@@ -52,6 +57,7 @@ class JoinStepsTest {
     private final ScheduledExecutorService timer = Executors.newSingleThreadScheduledExecutor();
     private final Directories directories = new Directories(TREE.acl());
     private final BlockingQueue<String> told = new LinkedBlockingQueue<>();
+    private final TappedClock clock = new TappedClock();
     private SessionTickets tickets;
 
     @BeforeAll
@@ -139,6 +145,34 @@ class JoinStepsTest {
         assertThat(there).containsExactly(node.name());
     }
 
+    @Test
+    void P3_aReleaseThatTheSweepOvertakesIsStillARelease() throws Exception {
+        TicketNode node = joined("overtaken", new Told());
+        node.startReporting();
+        tickets.abandon(node);
+        Thread sweep = new Thread(() -> tickets.tend(System.nanoTime() + TTL.toNanos() / 2));
+        // The clock is read when the deletion is about to be sent.
+        clock.atNextLook(() -> {
+            sweep.start();
+            await().until(() -> Set.of(State.TERMINATED, State.BLOCKED).contains(sweep.getState()));
+        });
+
+        boolean released = tickets.remove(node).get(20, TimeUnit.SECONDS);
+
+        assertThat(released).isTrue();
+        sweep.join();
+    }
+
+    @Test
+    void aNodeThatOthersDeletedIsNotReleasedHoweverOftenItIsTried() throws Exception {
+        TicketNode node = joined("forced", new Told());
+        node.startReporting();
+        tickets.session().requests().delete("/locks/forced/" + node.name()).join();
+
+        assertThat(node.node().delete().get(20, TimeUnit.SECONDS)).isFalse();
+        assertThat(node.node().delete().get(20, TimeUnit.SECONDS)).isFalse();
+    }
+
     private void holdElsewhere(String lock) throws Exception {
         SessionTickets others = session();
         TicketNode holder = new TicketNode(others, ticket(lock, new Ticket.Listener() {}), TREE, directories);
@@ -165,7 +199,7 @@ class JoinStepsTest {
         StoreContext context = new StoreContext(
                 owners.client(),
                 "test",
-                TimeSource.system(),
+                clock,
                 (atNanos, task) -> {
                     Future<?> alarm = timer.schedule(task, atNanos - System.nanoTime(), TimeUnit.NANOSECONDS);
                     return () -> alarm.cancel(false);
@@ -198,6 +232,30 @@ class JoinStepsTest {
         @Override
         public void ended(Ticket.Ending why) {
             told.addAll(List.of(why.reason().name()));
+        }
+    }
+
+    /** Does something else before it tells the time. */
+    private static final class TappedClock implements TimeSource {
+
+        private final AtomicReference<@Nullable Runnable> tap = new AtomicReference<>();
+
+        void atNextLook(Runnable task) {
+            tap.set(task);
+        }
+
+        @Override
+        public long nanoTime() {
+            Runnable task = tap.getAndSet(null);
+            if (task != null) {
+                task.run();
+            }
+            return System.nanoTime();
+        }
+
+        @Override
+        public void parkUntil(Object blocker, long nanos) {
+            TimeSource.system().parkUntil(blocker, nanos);
         }
     }
 }
