@@ -88,7 +88,10 @@ class CrowdTest {
         CountDownLatch start = new CountDownLatch(1);
         try {
             for (int i = 0; i < clients; i++) {
-                Holdfast client = Holdfast.connect(uri() + "?timeout=" + timeout.toSeconds() + "s");
+                Holdfast client = Holdfast.builder()
+                        .store(uri() + "?timeout=" + timeout.toSeconds() + "s")
+                        .requestTimeout(timeout)
+                        .connect();
                 all.add(client);
                 DistributedLock lock =
                         client.lock("crowd", LockOptions.defaults().withFairness(Fairness.FIFO));
