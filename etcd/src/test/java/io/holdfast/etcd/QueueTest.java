@@ -14,6 +14,7 @@ import io.holdfast.spi.LockStore.Page;
 import io.holdfast.spi.ReleaseAnswer;
 import io.holdfast.spi.Withdrawal;
 import java.time.Duration;
+import java.time.Instant;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
@@ -303,6 +304,7 @@ class QueueTest {
 
     @Test
     void viewsShowHoldersAndWaitersInOrder() {
+        Instant before = Instant.now();
         TestTicket held = one.grant(name);
         two.enqueue(two.ticket(name, SHARED, TestClient.TTL));
 
@@ -311,6 +313,8 @@ class QueueTest {
         assertThat(view.holders().get(0).token()).contains(held.token());
         assertThat(view.holders().get(0).origin().orElseThrow().host()).isEqualTo("here");
         assertThat(view.holders().get(0).timeLeft()).isPresent();
+        assertThat(view.holders().get(0).since())
+                .hasValueSatisfying(since -> assertThat(since).isBetween(before, Instant.now()));
         assertThat(view.waiters()).hasSize(1);
         assertThat(view.waiters().get(0).demand()).isEqualTo(SHARED);
         // The time left is another a second later.

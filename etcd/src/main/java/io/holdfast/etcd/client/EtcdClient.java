@@ -17,6 +17,9 @@ import io.holdfast.etcd.internal.wire.AuthGrpc;
 import io.holdfast.etcd.internal.wire.AuthenticateRequest;
 import io.holdfast.etcd.internal.wire.KVGrpc;
 import io.holdfast.etcd.internal.wire.KeyValue;
+import io.holdfast.etcd.internal.wire.LeaseGrpc;
+import io.holdfast.etcd.internal.wire.LeaseTimeToLiveRequest;
+import io.holdfast.etcd.internal.wire.LeaseTimeToLiveResponse;
 import io.holdfast.etcd.internal.wire.RangeRequest;
 import io.holdfast.etcd.internal.wire.RangeResponse;
 import io.holdfast.etcd.internal.wire.TxnRequest;
@@ -33,6 +36,8 @@ import java.util.concurrent.TimeUnit;
 import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BiConsumer;
+import java.util.function.Function;
 import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
@@ -53,6 +58,9 @@ public final class EtcdClient implements AutoCloseable {
     /** A member silent for this long is left, however short the caller's deadline. */
     private static final long SILENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(300);
 
+    /** Below etcd's usual limit of 128 operations in a transaction. */
+    private static final int MOST_AT_ONCE = 100;
+
     /** Beyond its deadline gRPC itself must end a call; this long after it we do. */
     private static final long GRACE_NANOS = TimeUnit.SECONDS.toNanos(1);
 
@@ -68,6 +76,7 @@ public final class EtcdClient implements AutoCloseable {
     private final Endpoints endpoints;
     private final ReentrantLock loggingIn = new ReentrantLock();
     private volatile @Nullable String token;
+    private volatile int atOnce = MOST_AT_ONCE;
 
     public EtcdClient(EtcdSettings settings, @Nullable Channel given, StoreContext context) {
         this.settings = settings;
@@ -120,6 +129,36 @@ public final class EtcdClient implements AutoCloseable {
         return call(KVGrpc.getTxnMethod(), txn, repeat, deadline);
     }
 
+    /**
+     * Sends parts that twice are the same as once in as few transactions as the server takes.
+     *
+     * @param joined makes one transaction of some parts
+     * @param answered is told of each
+     */
+    public <P> void txns(
+            List<P> parts,
+            Function<List<P>, TxnRequest> joined,
+            BiConsumer<List<P>, TxnResponse> answered,
+            Deadline deadline) {
+        List<P> left = parts;
+        while (!left.isEmpty()) {
+            List<P> some = left.subList(0, Math.min(left.size(), atOnce));
+            TxnResponse response;
+            try {
+                response = txn(joined.apply(some), Repeat.HARMLESS, deadline);
+            } catch (RpcFailure failure) {
+                if (!failure.isTooManyOperations() || some.size() == 1) {
+                    throw failure;
+                }
+                // The server was started with a lower limit (--max-txn-ops).
+                atOnce = some.size() / 2;
+                continue;
+            }
+            answered.accept(some, response);
+            left = left.subList(some.size(), left.size());
+        }
+    }
+
     public RangeResponse range(RangeRequest.Builder range, Deadline deadline) {
         return call(KVGrpc.getRangeMethod(), range.build(), Repeat.HARMLESS, deadline);
     }
@@ -143,6 +182,15 @@ public final class EtcdClient implements AutoCloseable {
             }
             range.setKey(page.getKvs(page.getKvsCount() - 1).getKey().concat(ZERO));
         }
+    }
+
+    /** How long a lease has left, and, if wanted, which keys are bound to it. */
+    public LeaseTimeToLiveResponse timeToLive(long lease, boolean withKeys, Deadline deadline) {
+        LeaseTimeToLiveRequest request = LeaseTimeToLiveRequest.newBuilder()
+                .setId(lease)
+                .setKeys(withKeys)
+                .build();
+        return call(LeaseGrpc.getLeaseTimeToLiveMethod(), request, Repeat.HARMLESS, deadline);
     }
 
     /** As {@link #call}, for threads that must not wait: one try, answered on an I/O or background thread. */

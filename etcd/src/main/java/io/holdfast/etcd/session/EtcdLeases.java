@@ -9,7 +9,6 @@ import io.holdfast.etcd.internal.wire.LeaseGrantResponse;
 import io.holdfast.etcd.internal.wire.LeaseGrpc;
 import io.holdfast.etcd.internal.wire.LeaseRevokeRequest;
 import io.holdfast.etcd.internal.wire.LeaseRevokeResponse;
-import io.holdfast.etcd.internal.wire.LeaseTimeToLiveRequest;
 import io.holdfast.etcd.internal.wire.LeaseTimeToLiveResponse;
 import io.holdfast.etcd.internal.wire.PutRequest;
 import io.holdfast.etcd.layout.Keys;
@@ -57,11 +56,7 @@ final class EtcdLeases {
      * @param readable a key the login may read
      */
     Session adopt(long lease, ByteString readable, Deadline deadline) {
-        LeaseTimeToLiveResponse answer = client.call(
-                LeaseGrpc.getLeaseTimeToLiveMethod(),
-                LeaseTimeToLiveRequest.newBuilder().setId(lease).build(),
-                EtcdClient.Repeat.HARMLESS,
-                deadline);
+        LeaseTimeToLiveResponse answer = client.timeToLive(lease, false, deadline);
         ProvenKeepAlive.Finding finding = keepAlive.send(lease, List.of(readable), deadline);
         if (answer.getTtl() <= 0 || finding.verdict() != ProvenKeepAlive.Verdict.EXTENDED) {
             throw RpcFailure.unavailable("the given lease " + Long.toHexString(lease) + " has ended");

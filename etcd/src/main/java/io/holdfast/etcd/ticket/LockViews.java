@@ -6,8 +6,6 @@ import io.holdfast.LockView.Holder;
 import io.holdfast.LockView.Waiter;
 import io.holdfast.etcd.client.EtcdClient;
 import io.holdfast.etcd.internal.wire.KeyValue;
-import io.holdfast.etcd.internal.wire.LeaseGrpc;
-import io.holdfast.etcd.internal.wire.LeaseTimeToLiveRequest;
 import io.holdfast.etcd.layout.Keys;
 import io.holdfast.etcd.layout.TicketValue;
 import io.holdfast.spi.Deadline;
@@ -100,8 +98,8 @@ public final class LockViews {
                     value.origin(),
                     value.demand(),
                     value.isForeign() ? Optional.empty() : Optional.of(ticket.created()),
-                    // It was written when its client queued, and etcd does not say when it became the first.
-                    Optional.empty(),
+                    // When it was written, which is when it queued: etcd does not say when it became the first.
+                    value.since(),
                     timeLeft(ticket.key().getLease(), timesLeft, deadline),
                     value.standing()));
         }
@@ -121,12 +119,7 @@ public final class LockViews {
             return known.getOrDefault(lease, Optional.empty());
         }
         return known.computeIfAbsent(lease, id -> {
-            long seconds = client.call(
-                            LeaseGrpc.getLeaseTimeToLiveMethod(),
-                            LeaseTimeToLiveRequest.newBuilder().setId(id).build(),
-                            EtcdClient.Repeat.HARMLESS,
-                            deadline)
-                    .getTtl();
+            long seconds = client.timeToLive(id, false, deadline).getTtl();
             return seconds < 0 ? Optional.empty() : Optional.of(Duration.ofSeconds(seconds));
         });
     }
