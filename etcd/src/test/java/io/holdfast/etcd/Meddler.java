@@ -20,7 +20,6 @@ import io.holdfast.etcd.internal.wire.KVGrpc;
 import io.holdfast.etcd.internal.wire.LeaseKeepAliveResponse;
 import io.holdfast.etcd.internal.wire.LeaseTimeToLiveResponse;
 import io.holdfast.etcd.internal.wire.PutRequest;
-import io.holdfast.etcd.internal.wire.RequestOp;
 import io.holdfast.etcd.internal.wire.TxnRequest;
 import io.holdfast.etcd.internal.wire.WatchCancelRequest;
 import io.holdfast.etcd.internal.wire.WatchRequest;
@@ -150,7 +149,8 @@ final class Meddler implements ClientInterceptor, AutoCloseable {
     }
 
     static boolean deletesAKey(TxnRequest txn) {
-        return txn.getSuccessList().stream().anyMatch(RequestOp::hasRequestDeleteRange);
+        return txn.getSuccessList().stream()
+                .anyMatch(op -> op.hasRequestDeleteRange() || op.hasRequestTxn() && deletesAKey(op.getRequestTxn()));
     }
 
     /** Lets a transaction that was held up arrive after all. Whether it did what it was sent for. */

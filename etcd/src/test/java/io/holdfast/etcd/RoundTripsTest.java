@@ -20,6 +20,7 @@ import io.holdfast.Renewal;
 import io.holdfast.etcd.internal.wire.WatchRequest;
 import io.holdfast.servers.EtcdServer;
 import io.holdfast.spi.StoreFactory;
+import io.holdfast.spi.Withdrawal;
 import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.ArrayList;
@@ -268,6 +269,22 @@ class RoundTripsTest {
         one.store.renew(grants.stream().map(grant -> grant.ticket).toList(), TestClient.soon());
 
         assertThat(ones.calls()).containsOnly(Map.entry("Lease/LeaseKeepAlive", 1), Map.entry("KV/Txn", 1));
+    }
+
+    @Test
+    void aCrowdThatGivesUpLeavesWithAFewCalls() {
+        TestTicket held = grant(one, name);
+        List<TestTicket> crowd =
+                Stream.generate(() -> enqueue(two, name)).limit(120).toList();
+        crowd.forEach(waiter -> waiter.ticket.end());
+        twos.reset();
+
+        List<Withdrawal> answers = crowd.stream().map(two::withdraw).toList();
+
+        assertThat(answers).containsOnly(Withdrawal.REMOVED);
+        assertThat(twos.count("KV/Txn")).isEqualTo(3);
+        assertThat(one.store.view(name, TestClient.soon()).waiters()).isEmpty();
+        assertThat(one.renew(held)).isEqualTo(TestClient.Renewed.KEPT);
     }
 
     @Test

@@ -12,6 +12,7 @@ import io.holdfast.etcd.TestClient.Renewed;
 import io.holdfast.etcd.internal.wire.LeaseTimeToLiveRequest;
 import io.holdfast.etcd.internal.wire.LeaseTimeToLiveResponse;
 import io.holdfast.etcd.internal.wire.TxnRequest;
+import io.holdfast.spi.LockStore.Mode;
 import io.holdfast.spi.ReleaseAnswer;
 import io.holdfast.spi.Withdrawal;
 import java.time.Duration;
@@ -95,6 +96,26 @@ class SlotsTest extends MeddledTest {
 
         assertThat(client.renew(held)).isEqualTo(Renewed.KEPT);
         assertThat(keys()).containsExactly(slot("0"));
+    }
+
+    @Test
+    void p7ARequestUnderWayThatWasLookedForTogetherWithOthersIsLookedForAgain() {
+        TestTicket held = client.grant(name);
+        TestTicket waiter = client.enqueue(name);
+        meddler.holdsUp = Meddler::bindsAKey;
+        TestTicket late = client.ticket(name);
+        assertThatThrownBy(() -> client.store.request(late.ticket, Mode.QUEUE, TestClient.in(Duration.ofMillis(500))))
+                .isInstanceOf(UnknownOutcomeException.class);
+        meddler.holdsUp = txn -> false;
+
+        assertThat(client.withdraw(waiter)).isEqualTo(Withdrawal.REMOVED);
+        assertThat(client.withdraw(late)).isEqualTo(Withdrawal.NOT_FOUND);
+        meddler.deliver(meddler.heldUp.get(0));
+        assertThat(keys()).hasSize(2);
+
+        assertThat(client.withdraw(late)).isEqualTo(Withdrawal.REMOVED);
+        assertThat(keys()).hasSize(1);
+        assertThat(client.renew(held)).isEqualTo(Renewed.KEPT);
     }
 
     @Test

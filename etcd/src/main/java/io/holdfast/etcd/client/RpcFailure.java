@@ -22,8 +22,12 @@ public final class RpcFailure extends RuntimeException {
     }
 
     /** Answers etcd gives before it looks at a request, or when it has thrown it away whole. */
-    private static final List<String> REFUSALS =
-            List.of("etcdserver: no leader", "etcdserver: not capable", "etcdserver: user name is empty");
+    private static final List<String> REFUSALS = List.of(
+            "etcdserver: no leader",
+            "etcdserver: not capable",
+            "etcdserver: user name is empty",
+            // Said before it proposes a request; 3.4 says it with code UNKNOWN.
+            "etcdserver: too many requests");
 
     private static final String LEASE_NOT_FOUND = "requested lease not found";
 
@@ -112,7 +116,7 @@ public final class RpcFailure extends RuntimeException {
     }
 
     /** The server takes smaller transactions only. */
-    public boolean isTooManyOperations() {
+    boolean isTooManyOperations() {
         return description.contains("too many operations");
     }
 
@@ -170,8 +174,9 @@ public final class RpcFailure extends RuntimeException {
                     FAILED_PRECONDITION,
                     OUT_OF_RANGE,
                     UNIMPLEMENTED -> true;
-            // Not "database space exceeded": etcd says that too of the very request that filled it, which it applied.
-            case RESOURCE_EXHAUSTED -> text(status).contains("too many requests");
+            // Not all that is RESOURCE_EXHAUSTED: "database space exceeded" is also said of the very request that
+            // filled it,
+            // which was applied.
             default -> REFUSALS.stream().anyMatch(text(status)::contains);
         };
     }

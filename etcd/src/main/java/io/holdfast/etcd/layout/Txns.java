@@ -7,7 +7,9 @@ import io.holdfast.etcd.internal.wire.PutRequest;
 import io.holdfast.etcd.internal.wire.RangeRequest;
 import io.holdfast.etcd.internal.wire.RequestOp;
 import io.holdfast.etcd.internal.wire.TxnRequest;
+import io.holdfast.etcd.internal.wire.TxnResponse;
 import java.util.List;
+import java.util.stream.Stream;
 
 /** The words transactions are made of. */
 public final class Txns {
@@ -63,6 +65,24 @@ public final class Txns {
                 .addAllCompare(List.of(conditions))
                 .addSuccess(then)
                 .build();
+    }
+
+    /** All of these in one. */
+    public static TxnRequest each(List<TxnRequest> those) {
+        if (those.size() == 1) {
+            return those.get(0);
+        }
+        TxnRequest.Builder all = TxnRequest.newBuilder();
+        those.forEach(one -> all.addSuccess(nested(one.toBuilder())));
+        return all.build();
+    }
+
+    /** Which of those in one were made, in order. */
+    public static Stream<Boolean> made(List<TxnRequest> those, TxnResponse response) {
+        return those.size() == 1
+                ? Stream.of(response.getSucceeded())
+                : response.getResponsesList().stream()
+                        .map(one -> one.getResponseTxn().getSucceeded());
     }
 
     public static RequestOp put(ByteString key, ByteString value, long lease) {

@@ -10,17 +10,16 @@ import io.holdfast.etcd.internal.wire.LeaseKeepAliveResponse;
 import io.holdfast.etcd.internal.wire.ResponseHeader;
 import io.holdfast.etcd.internal.wire.ResponseOp;
 import io.holdfast.etcd.internal.wire.TxnRequest;
-import io.holdfast.etcd.internal.wire.TxnResponse;
 import io.holdfast.etcd.layout.Txns;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.TimeSource;
-import java.util.ArrayList;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicBoolean;
 
 /*
  * Extends a lease and proves that it was.
@@ -42,9 +41,6 @@ import java.util.Optional;
  * a leader that has just been elected may not have applied the grant of it yet.
  */
 public final class ProvenKeepAlive {
-
-    /** Below etcd's usual limit of 128 operations in a transaction. */
-    private static final int MOST_READS_AT_ONCE = 100;
 
     private static final int TRIES = 2;
 
@@ -86,7 +82,6 @@ public final class ProvenKeepAlive {
 
     private final EtcdClient client;
     private final TimeSource time;
-    private volatile int readsAtOnce = MOST_READS_AT_ONCE;
 
     ProvenKeepAlive(EtcdClient client, TimeSource time) {
         this.client = client;
@@ -126,28 +121,18 @@ public final class ProvenKeepAlive {
     /** Whether all answers prove it. */
     private boolean read(
             Collection<ByteString> keys, Answered kept, Map<ByteString, KeyValue> found, Deadline deadline) {
-        boolean proven = true;
-        List<ByteString> left = new ArrayList<>(new LinkedHashSet<>(keys));
-        while (!left.isEmpty()) {
-            List<ByteString> batch = left.subList(0, Math.min(left.size(), readsAtOnce));
-            TxnResponse response;
-            try {
-                response = client.txn(reads(batch), EtcdClient.Repeat.HARMLESS, deadline);
-            } catch (RpcFailure failure) {
-                if (!failure.isTooManyOperations() || batch.size() == 1) {
-                    throw failure;
-                }
-                // The server was started with a lower limit (--max-txn-ops).
-                readsAtOnce = batch.size() / 2;
-                continue;
-            }
-            proven &= kept.isProvenBy(response.getHeader());
-            for (ResponseOp op : response.getResponsesList()) {
-                op.getResponseRange().getKvsList().forEach(kv -> found.put(kv.getKey(), kv));
-            }
-            batch.clear();
-        }
-        return proven;
+        AtomicBoolean proven = new AtomicBoolean(true);
+        client.txns(
+                List.copyOf(new LinkedHashSet<>(keys)),
+                ProvenKeepAlive::reads,
+                (some, response) -> {
+                    proven.compareAndSet(true, kept.isProvenBy(response.getHeader()));
+                    for (ResponseOp op : response.getResponsesList()) {
+                        op.getResponseRange().getKvsList().forEach(kv -> found.put(kv.getKey(), kv));
+                    }
+                },
+                deadline);
+        return proven.get();
     }
 
     private static TxnRequest reads(List<ByteString> keys) {

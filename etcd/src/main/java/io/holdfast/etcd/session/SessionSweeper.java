@@ -4,9 +4,8 @@ import com.google.protobuf.ByteString;
 import io.holdfast.LossReason;
 import io.holdfast.etcd.client.EtcdClient;
 import io.holdfast.etcd.client.RpcFailure;
-import io.holdfast.etcd.internal.wire.LeaseGrpc;
-import io.holdfast.etcd.internal.wire.LeaseTimeToLiveRequest;
 import io.holdfast.etcd.internal.wire.LeaseTimeToLiveResponse;
+import io.holdfast.etcd.internal.wire.TxnRequest;
 import io.holdfast.etcd.layout.Keys;
 import io.holdfast.etcd.layout.Txns;
 import io.holdfast.spi.Deadline;
@@ -152,21 +151,14 @@ final class SessionSweeper {
 
     private void sweep(Session session, Deadline deadline) {
         long now = context.time().nanoTime();
-        LeaseTimeToLiveResponse answer = client.call(
-                LeaseGrpc.getLeaseTimeToLiveMethod(),
-                LeaseTimeToLiveRequest.newBuilder()
-                        .setId(session.lease())
-                        .setKeys(true)
-                        .build(),
-                EtcdClient.Repeat.HARMLESS,
-                deadline);
+        LeaseTimeToLiveResponse answer = client.timeToLive(session.lease(), true, deadline);
         Set<ByteString> wanted = new HashSet<>();
         session.live().forEach(key -> wanted.addAll(key.slots()));
-        for (ByteString key : answer.getKeysList()) {
-            if (!wanted.contains(key) && isOurs(key, session)) {
-                deleteOrphan(key, session, answer, deadline);
-            }
-        }
+        List<TxnRequest> deletions = answer.getKeysList().stream()
+                .filter(key -> !wanted.contains(key) && isOurs(key, session))
+                .map(key -> deletion(key, session, answer))
+                .toList();
+        ticketKeys.delete(deletions, deadline);
         session.markSwept(now);
         // Should one of those come after all, it is not live and goes like any orphan.
         session.keys().stream()
@@ -178,14 +170,10 @@ final class SessionSweeper {
         return keys.lockOf(key).isPresent() && session.isOwnSlot(Keys.numberOf(Keys.slotOf(key)));
     }
 
-    private void deleteOrphan(ByteString key, Session session, LeaseTimeToLiveResponse listing, Deadline deadline) {
-        boolean deleted = ticketKeys.delete(
-                key,
-                deadline,
+    private static TxnRequest deletion(ByteString key, Session session, LeaseTimeToLiveResponse listing) {
+        return Txns.ifAll(
+                Txns.delete(key),
                 Txns.boundTo(key, session.lease()),
                 Txns.createdNoLaterThan(key, listing.getHeader().getRevision()));
-        if (deleted) {
-            LOG.log(Level.DEBUG, () -> "Deleted orphan " + key.toStringUtf8());
-        }
     }
 }

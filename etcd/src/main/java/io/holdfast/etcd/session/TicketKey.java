@@ -10,10 +10,13 @@ import io.holdfast.etcd.internal.wire.RequestOp;
 import io.holdfast.etcd.layout.TicketValue;
 import io.holdfast.etcd.layout.Txns;
 import io.holdfast.spi.Ticket;
+import io.holdfast.spi.Tokens;
+import io.holdfast.spi.Withdrawal;
 import java.time.Duration;
 import java.time.Instant;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.ReentrantLock;
 import org.jspecify.annotations.Nullable;
 
@@ -24,6 +27,7 @@ public final class TicketKey {
     private final Instant since = Instant.now();
     private final ByteString firstValue;
     private final ReentrantLock moving = new ReentrantLock();
+    private final AtomicReference<@Nullable Withdrawal> withdrawal = new AtomicReference<>();
 
     private volatile Session session;
     private volatile List<ByteString> slots = List.of();
@@ -226,6 +230,25 @@ public final class TicketKey {
         if (current != null) {
             current.leave(this);
         }
+    }
+
+    // Its end.
+
+    /** Whether nobody wants it any more, and nobody was asked yet to delete it; it may never have held the lock. */
+    boolean isGivenUp() {
+        boolean waitedInVain =
+                revision > 0 && ticket.state() == Ticket.State.ENDED && ticket.storeToken() == Tokens.NONE;
+        return (waitedInVain || isAbandoned()) && withdrawal.get() == null && !isLingering();
+    }
+
+    /** What came of a request to delete it. */
+    void noteWithdrawal(Withdrawal answer) {
+        withdrawal.set(answer);
+    }
+
+    /** What came of a request to delete it that nobody has asked about yet. */
+    public Optional<Withdrawal> takeWithdrawal() {
+        return Optional.ofNullable(withdrawal.getAndSet(null));
     }
 
     // How long it stays.

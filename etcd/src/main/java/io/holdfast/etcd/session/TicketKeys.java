@@ -6,16 +6,23 @@ import io.holdfast.etcd.client.EtcdClient;
 import io.holdfast.etcd.client.RpcFailure;
 import io.holdfast.etcd.internal.wire.Compare;
 import io.holdfast.etcd.internal.wire.KVGrpc;
+import io.holdfast.etcd.internal.wire.TxnRequest;
 import io.holdfast.etcd.internal.wire.TxnResponse;
 import io.holdfast.etcd.layout.Txns;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.TimeSource;
+import io.holdfast.spi.Withdrawal;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
+import java.util.ArrayList;
+import java.util.Collection;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
+import java.util.stream.IntStream;
+import java.util.stream.Stream;
 
 /*
  * What becomes of the keys of this client's tickets.
@@ -31,6 +38,9 @@ import java.util.function.Consumer;
 public final class TicketKeys {
 
     private static final Logger LOG = System.getLogger(TicketKeys.class.getName());
+
+    /** Each may be in one of two slots, and a transaction has room for about a hundred. */
+    private static final int WITHDRAWN_TOGETHER = 50;
 
     private final EtcdClient client;
     private final TimeSource time;
@@ -100,17 +110,75 @@ public final class TicketKeys {
 
     /** Deletes a key wherever it may be; twice is no harm. Whether it was there. */
     public boolean delete(TicketKey key, Deadline deadline) {
-        boolean deleted = false;
-        for (ByteString slot : key.slots()) {
-            deleted |= delete(slot, deadline, key.isIn(slot));
-        }
-        return deleted;
+        return delete(List.of(key), key.session(), deadline).contains(key);
     }
 
-    /** Deletes what is in a slot if all of that is true of it. Whether it was. */
-    boolean delete(ByteString slot, Deadline deadline, Compare... conditions) {
-        return client.txn(Txns.ifAll(Txns.delete(slot), conditions), EtcdClient.Repeat.HARMLESS, deadline)
-                .getSucceeded();
+    /**
+     * Deletes a key that nobody wants any more, and others of its session with it: a crowd that gives up is asked for one by one, on one
+     * thread.
+     */
+    public Withdrawal withdraw(TicketKey key, Deadline deadline) {
+        abandon(key);
+        List<TicketKey> some = Stream.concat(
+                        Stream.of(key),
+                        key.session().keys().stream().filter(other -> other != key && other.isGivenUp()))
+                .limit(WITHDRAWN_TOGETHER)
+                .toList();
+        try {
+            return withdraw(key, some, deadline);
+        } catch (RpcFailure failure) {
+            if (some.size() == 1 || !failure.isForbidden()) {
+                throw failure;
+            }
+            // The login has lost its right to one of the others.
+            return withdraw(key, List.of(key), deadline);
+        }
+    }
+
+    private Withdrawal withdraw(TicketKey key, List<TicketKey> some, Deadline deadline) {
+        Set<TicketKey> there = delete(some, key.session(), deadline);
+        for (TicketKey one : some) {
+            if (one != key) {
+                one.noteWithdrawal(answer(there.contains(one)));
+            }
+            if (there.contains(one) || one.revision() > 0) {
+                // It was there and is gone. Should its request be made once more, the sweep finds that.
+                forget(one);
+            }
+        }
+        return answer(there.contains(key));
+    }
+
+    private static Withdrawal answer(boolean wasThere) {
+        return wasThere ? Withdrawal.REMOVED : Withdrawal.NOT_FOUND;
+    }
+
+    /** Deletes keys that are still in that session: none that has moved to linger meanwhile. Those that were there. */
+    private Set<TicketKey> delete(Collection<TicketKey> those, Session session, Deadline deadline) {
+        List<TicketKey> keys = new ArrayList<>();
+        List<TxnRequest> deletions = new ArrayList<>();
+        for (TicketKey key : those) {
+            for (ByteString slot : key.slots()) {
+                keys.add(key);
+                deletions.add(Txns.ifAll(Txns.delete(slot), key.isIn(slot), Txns.boundTo(slot, session.lease())));
+            }
+        }
+        List<Boolean> made = delete(deletions, deadline);
+        return IntStream.range(0, keys.size())
+                .filter(made::get)
+                .mapToObj(keys::get)
+                .collect(Collectors.toSet());
+    }
+
+    /** Deletes what these transactions are to delete, whichever of them is made. */
+    List<Boolean> delete(List<TxnRequest> deletions, Deadline deadline) {
+        List<Boolean> made = new ArrayList<>();
+        client.txns(
+                deletions,
+                Txns::each,
+                (some, response) -> Txns.made(some, response).forEach(made::add),
+                deadline);
+        return made;
     }
 
     /** As {@link #delete}, without waiting for it, of one that is known to have been there. */
@@ -118,19 +186,14 @@ public final class TicketKeys {
         return client.callAsync(KVGrpc.getTxnMethod(), Txns.ifAll(Txns.delete(key.bytes()), key.isThere(), condition));
     }
 
-    /** Deletes keys that are still in that session. Whether all of them; else those that are left have not been. */
+    /** Deletes keys that are still in that session. Whether it could. */
     boolean deleteAll(Set<TicketKey> left, Session session, Deadline deadline) {
         try {
-            for (TicketKey key : List.copyOf(left)) {
-                for (ByteString slot : key.slots()) {
-                    // Not if it has moved to linger meanwhile.
-                    delete(slot, deadline, key.isIn(slot), Txns.boundTo(slot, session.lease()));
-                }
-                left.remove(key);
-            }
+            delete(left, session, deadline);
+            return true;
         } catch (RpcFailure failure) {
             LOG.log(Level.DEBUG, () -> "Could not clear " + session + " yet: " + failure.getMessage());
+            return false;
         }
-        return left.isEmpty();
     }
 }

@@ -358,19 +358,16 @@ public final class Tickets {
     }
 
     public Withdrawal withdraw(Ticket ticket, Deadline deadline) {
-        Optional<TicketKey> known =
-                ticket.handle(TicketKey.class).filter(key -> key.session().has(key));
+        Optional<TicketKey> known = ticket.handle(TicketKey.class);
         if (known.isEmpty()) {
             return Withdrawal.NOT_FOUND;
         }
         TicketKey key = known.get();
-        ticketKeys.abandon(key);
-        boolean removed = ticketKeys.delete(key, deadline);
-        if (removed || key.revision() > 0) {
-            // It was there and is gone. Should its request be made once more, the sweep finds that.
-            ticketKeys.forget(key);
+        Optional<Withdrawal> withOthers = key.takeWithdrawal();
+        if (withOthers.isPresent()) {
+            return withOthers.get();
         }
-        return removed ? Withdrawal.REMOVED : Withdrawal.NOT_FOUND;
+        return key.session().has(key) ? ticketKeys.withdraw(key, deadline) : Withdrawal.NOT_FOUND;
     }
 
     public void downgrade(Ticket ticket, Deadline deadline) {

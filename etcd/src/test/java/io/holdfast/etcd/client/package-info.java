@@ -1,0 +1,4 @@
+@NullMarked
+package io.holdfast.etcd.client;
+
+import org.jspecify.annotations.NullMarked;
