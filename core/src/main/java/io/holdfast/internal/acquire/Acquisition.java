@@ -89,7 +89,7 @@ final class Acquisition implements TicketUser {
 
     private Stage stage = Stage.AT_GATE;
     private @Nullable KeptTicket kept;
-    private @Nullable CompletableFuture<Void> withdrawal; // of the last ticket that was given up
+    private @Nullable CompletableFuture<Void> withdrawal; // of the last ticket that was given up in the queue
     private @Nullable Retries retries; // made when needed: what is free is had with one request
     private @Nullable LockException trouble; // why the store could not be asked last time
     private boolean hasWaited;
@@ -270,14 +270,13 @@ final class Acquisition implements TicketUser {
     private void ask() {
         listenForHints();
         Origin origin = origin();
-        Mode mode = patience == Patience.ONCE || terms.poll() != null ? Mode.TRY : Mode.QUEUE;
         long askedNanos = now();
         KeptTicket asking =
                 shared.tickets.open(terms.name(), terms.demand(), terms.options(), origin, this, askedNanos);
         kept = asking;
         Optional<Refusal> refusal;
         try {
-            refusal = shared.requests.request(asking, mode, deadline, askedNanos);
+            refusal = shared.requests.request(asking, mode(), deadline, askedNanos);
         } catch (StoreUnavailableException e) {
             endTicket();
             rideOut(e, askedNanos);
@@ -296,6 +295,10 @@ final class Acquisition implements TicketUser {
         trouble = null;
         terms.site().outage.end();
         settle(asking, refusal, askedNanos);
+    }
+
+    private Mode mode() {
+        return patience == Patience.ONCE || terms.poll() != null ? Mode.TRY : Mode.QUEUE;
     }
 
     private void settle(KeptTicket asked, Optional<Refusal> refusal, long askedNanos) {
@@ -503,11 +506,12 @@ final class Acquisition implements TicketUser {
         KeptTicket left = kept;
         kept = null;
         if (left != null) {
-            withdrawal = left.withdrawInBackground(certainty);
+            CompletableFuture<Void> tried = left.withdrawInBackground(certainty);
+            withdrawal = mode() == Mode.QUEUE ? tried : null;
         }
     }
 
-    /** At once, unless a ticket is being withdrawn. */
+    /** At once, unless a ticket is being withdrawn from the queue. */
     private void leaveGate() {
         CompletableFuture<Void> tried = withdrawal;
         if (tried == null || !stay.isInside()) {
