@@ -64,7 +64,8 @@ public record LockView(String name, List<Holder> holders, List<Waiter> waiters) 
      *     client since, which the store is not told
      * @param demand what is held
      * @param token the lease's token; of another client that of the grant's first lease; empty for a foreign holder
-     * @param since when it was granted, by the store's clock
+     * @param since when it was granted, by the store's clock; on etcd and ZooKeeper, which keep no such time, when it began to
+     *     ask, by its client's
      * @param timeLeft until it expires unless renewed; empty if it does not expire
      * @param standing whether somebody still holds it
      */

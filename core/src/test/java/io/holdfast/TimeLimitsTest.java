@@ -108,6 +108,30 @@ class TimeLimitsTest {
     }
 
     @Test
+    @DisplayName("P7 that got no answer twice is told of twice, though the second waited for the first to be withdrawn")
+    void thatGotNoAnswerTwiceIsToldOfTwice() throws Exception {
+        Duration ample = Duration.ofSeconds(1);
+        CountDownLatch answer = new CountDownLatch(1);
+        client.store.beforeWithdrawal = () -> awaitQuietly(answer);
+        client.store.beforeAsk = () -> {
+            client.time.advance(ample);
+            throw new UnknownOutcomeException("orders", "no answer in time");
+        };
+        assertThatExceptionOfType(UnknownOutcomeException.class)
+                .isThrownBy(() -> client.lock("orders").tryAcquire(ample));
+
+        Background<Optional<Lease>> second =
+                Background.run(() -> client.lock("orders").tryAcquire(ample));
+        await().until(second::isParked);
+        client.time.advance(Duration.ofMillis(100));
+
+        assertThatExceptionOfType(ExecutionException.class)
+                .isThrownBy(() -> second.get(10, TimeUnit.SECONDS))
+                .withCauseInstanceOf(UnknownOutcomeException.class);
+        answer.countDown();
+    }
+
+    @Test
     @DisplayName("P7 that is short lets no tickets pile up at the store, however many threads come")
     void thatIsShortLetsNoTicketsPileUpAtTheStore() throws Exception {
         CountDownLatch answer = new CountDownLatch(1);

@@ -53,7 +53,8 @@ import org.jspecify.annotations.Nullable;
  * Trouble. A request that fails on the first try is the caller's business: it throws. Once the caller has waited in good
  * faith, a store that is away for a moment must not end the wait: it asks again until the outage has lasted a ttl, by
  * which time nothing of the wait is left at the store anyway. And a request cut short by the caller's own deadline, after a wait
- * that others caused or with little time from the start, says nothing about the store: it ends like any other wait in vain.
+ * that others caused or with little time from the start, says nothing about the store: it ends like any other wait in vain,
+ * unless requests for this lock have failed before it and none has succeeded since.
  */
 
 /** An acquisition under way. Over when its lease is there, or there will be none. */
@@ -463,13 +464,14 @@ final class Acquisition implements TicketUser {
         long now = now();
         boolean late = deadline.atNanos() - now <= CUT_SHORT_NANOS;
         boolean hadLittleTime = deadline.atNanos() - askedNanos < LITTLE_TIME_NANOS;
-        if (late && trouble == null && (hadLittleTime || hasWaitedForOthers())) {
+        long ttlNanos = terms.options().ttl().toNanos();
+        Outage outage = terms.site().outage;
+        if (late && !outage.isOn(now, ttlNanos) && (hadLittleTime || hasWaitedForOthers())) {
             abandon(Outcome.TIMED_OUT, "the lock stayed taken");
             return;
         }
-        long ttlNanos = terms.options().ttl().toNanos();
         trouble = known;
-        long lasted = terms.site().outage.lastsNanos(now, ttlNanos);
+        long lasted = outage.lastsNanos(now, ttlNanos);
         if (!hasWaited || lasted > ttlNanos || late) {
             throw known;
         }

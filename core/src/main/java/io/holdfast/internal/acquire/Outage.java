@@ -14,11 +14,18 @@ final class Outage {
     /** Counts a failed request. Returns how long requests have failed by now, with no more than a ttl between two. */
     long lastsNanos(long nowNanos, long ttlNanos) {
         Span known = span.get();
-        Span now = known == null || nowNanos - known.lastNanos > ttlNanos
-                ? new Span(nowNanos, nowNanos)
-                : new Span(known.firstNanos, nowNanos);
+        Span now = new Span(known != null && isOn(known, nowNanos, ttlNanos) ? known.firstNanos : nowNanos, nowNanos);
         span.compareAndSet(known, now);
         return nowNanos - now.firstNanos;
+    }
+
+    /** Whether a request has failed within a ttl and none has been answered since. */
+    boolean isOn(long nowNanos, long ttlNanos) {
+        return isOn(span.get(), nowNanos, ttlNanos);
+    }
+
+    private static boolean isOn(@Nullable Span known, long nowNanos, long ttlNanos) {
+        return known != null && nowNanos - known.lastNanos <= ttlNanos;
     }
 
     /** The store has answered. */
