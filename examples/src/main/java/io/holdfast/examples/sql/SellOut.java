@@ -1,6 +1,5 @@
 package io.holdfast.examples.sql;
 
-import com.zaxxer.hikari.HikariDataSource;
 import io.holdfast.Holdfast;
 import io.holdfast.examples.Examples;
 import io.holdfast.jdbc.JdbcStores;
@@ -13,6 +12,7 @@ import java.util.concurrent.ExecutionException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
+import javax.sql.DataSource;
 
 /**
  * The three ways to sell out side by side, on a database of yours.
@@ -32,26 +32,24 @@ public final class SellOut {
             throw new IllegalArgumentException(
                     "This one needs a database: --store jdbc:postgresql://localhost/test?user=test");
         }
-        try (HikariDataSource database = new HikariDataSource()) {
-            database.setJdbcUrl(url);
-            RecipeSchema.create(database);
-            StockTable.create(database);
-            try (Holdfast holdfast = Holdfast.builder()
-                    .store(JdbcStores.using(database).withSchemaCreated())
-                    .connect()) {
-                Map<String, Shop> shops = new LinkedHashMap<>();
-                shops.put("lease lock and fence", new StockWithLeaseLock(holdfast, database));
-                shops.put("transaction lock", new StockWithTransactionLock(database));
-                shops.put("version guard", new StockWithVersionGuard(database));
-                for (Map.Entry<String, Shop> shop : shops.entrySet()) {
-                    String sku = "sku-" + System.nanoTime();
-                    StockTable.put(database, sku, PIECES);
-                    long start = System.nanoTime();
-                    int sold = sellToEverybody(shop.getValue(), sku, CUSTOMERS);
-                    System.out.printf(
-                            "%-22s %d of %d sold to %d customers in %d ms%n",
-                            shop.getKey(), sold, PIECES, CUSTOMERS, (System.nanoTime() - start) / 1_000_000);
-                }
+        DataSource database = new UrlDataSource(url);
+        RecipeSchema.create(database);
+        StockTable.create(database);
+        try (Holdfast holdfast = Holdfast.builder()
+                .store(JdbcStores.using(database).withSchemaCreated())
+                .connect()) {
+            Map<String, Shop> shops = new LinkedHashMap<>();
+            shops.put("lease lock and fence", new StockWithLeaseLock(holdfast, database));
+            shops.put("transaction lock", new StockWithTransactionLock(database));
+            shops.put("version guard", new StockWithVersionGuard(database));
+            for (Map.Entry<String, Shop> shop : shops.entrySet()) {
+                String sku = "sku-" + System.nanoTime();
+                StockTable.put(database, sku, PIECES);
+                long start = System.nanoTime();
+                int sold = sellToEverybody(shop.getValue(), sku, CUSTOMERS);
+                System.out.printf(
+                        "%-22s %d of %d sold to %d customers in %d ms%n",
+                        shop.getKey(), sold, PIECES, CUSTOMERS, (System.nanoTime() - start) / 1_000_000);
             }
         }
     }
