@@ -19,7 +19,6 @@ import io.holdfast.spi.HintingStore;
 import io.holdfast.spi.LockObserver.Way;
 import io.holdfast.spi.LockStore.Mode;
 import io.holdfast.spi.Refusal;
-import io.holdfast.spi.StoreContext.Alarm;
 import io.holdfast.spi.Ticket;
 import io.holdfast.spi.Tokens;
 import java.lang.System.Logger;
@@ -46,9 +45,9 @@ import org.jspecify.annotations.Nullable;
  *
  * Every request takes a new ticket. Whoever gives up (timeout, interrupt, cancel, close) calls abandon(): it ends the ticket, which
  * the clean-up then removes from the store, so a caller's deadline is kept even if the store is slow. A grant that arrives
- * afterwards finds the ticket ended and goes straight back. The caller returns at once, but its place inside the gate is kept
- * until the clean-up has tried once: else threads that wait less than a round trip would queue tickets faster than these are
- * removed, each behind all those given up before it, and nobody would ever get the lock.
+ * afterwards finds the ticket ended and goes straight back. Whoever wants to queue next first waits until the clean-up has tried
+ * once (Withdrawals): else threads that wait less than a round trip would queue tickets faster than these are removed, each
+ * behind all those given up before it, and nobody would ever get the lock.
  *
  * Trouble. A request that fails on the first try is the caller's business: it throws. Once the caller has waited in good
  * faith, a store that is away for a moment must not end the wait: it asks again until the outage has lasted a ttl, by
@@ -67,9 +66,6 @@ final class Acquisition implements TicketUser {
 
     /** A request that was given less time than this and ran out of it may have met nothing but a busy machine. */
     private static final long LITTLE_TIME_NANOS = Duration.ofMillis(100).toNanos();
-
-    /** A store that hangs while a ticket is removed keeps the gate closed to this client's other threads no longer than this. */
-    private static final long LONGEST_LEAVE_NANOS = Duration.ofMillis(100).toNanos();
 
     private enum Stage {
         AT_GATE,
@@ -90,7 +86,6 @@ final class Acquisition implements TicketUser {
 
     private Stage stage = Stage.AT_GATE;
     private @Nullable KeptTicket kept;
-    private @Nullable CompletableFuture<Void> withdrawal; // of the last ticket that was given up in the queue
     private @Nullable Retries retries; // made when needed: what is free is had with one request
     private @Nullable LockException trouble; // why the store could not be asked last time
     private boolean hasWaited;
@@ -180,7 +175,7 @@ final class Acquisition implements TicketUser {
         withdrawTicket(Certainty.CONFIRMED);
         stay.withdraw();
         giveBackInherited();
-        leaveGate();
+        stay.leave();
         stopWaiting();
         story.unsuccessful(outcome, detail, startedNanos);
     }
@@ -230,6 +225,9 @@ final class Acquisition implements TicketUser {
                 }
                 case ASKING -> {
                     if (!takeOverInherited() && !(hasWaited && giveUpIfLate())) {
+                        if (mode() == Mode.QUEUE && !terms.site().withdrawals.areOver(caller::wake)) {
+                            return false;
+                        }
                         ask();
                     }
                 }
@@ -509,21 +507,9 @@ final class Acquisition implements TicketUser {
         kept = null;
         if (left != null) {
             CompletableFuture<Void> tried = left.withdrawInBackground(certainty);
-            withdrawal = mode() == Mode.QUEUE ? tried : null;
-        }
-    }
-
-    /** At once, unless a ticket is being withdrawn from the queue. */
-    private void leaveGate() {
-        CompletableFuture<Void> tried = withdrawal;
-        if (tried == null || !stay.isInside()) {
-            stay.leave();
-            return;
-        }
-        tried.thenRun(stay::leave);
-        if (!tried.isDone()) {
-            Alarm limit = shared.timer.at(now() + LONGEST_LEAVE_NANOS, () -> tried.complete(null));
-            tried.thenRun(limit::cancel);
+            if (mode() == Mode.QUEUE) {
+                terms.site().withdrawals.add(tried, shared.timer, now());
+            }
         }
     }
 

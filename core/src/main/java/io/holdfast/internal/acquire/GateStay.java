@@ -62,10 +62,6 @@ final class GateStay extends Gate.Entry<KeptTicket> implements InsideGate {
         return inside;
     }
 
-    boolean isInside() {
-        return inside;
-    }
-
     /** Stops waiting for the gate. It may have been let in, or have inherited a ticket, a moment ago. */
     void withdraw() {
         if (waiting && !inside) {

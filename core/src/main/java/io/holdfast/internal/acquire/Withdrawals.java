@@ -1,0 +1,37 @@
+package io.holdfast.internal.acquire;
+
+import io.holdfast.spi.StoreContext.Alarm;
+import io.holdfast.spi.StoreContext.Timer;
+import java.time.Duration;
+import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicReference;
+
+/** The tickets that this client has given up in the queue of one lock and that are being removed from it. Thread-safe. */
+final class Withdrawals {
+
+    /** A store that hangs while a ticket is removed keeps nobody from asking for longer. */
+    private static final long LONGEST_NANOS = Duration.ofMillis(100).toNanos();
+
+    private static final CompletableFuture<Void> NONE = CompletableFuture.completedFuture(null);
+
+    private final AtomicReference<CompletableFuture<Void>> all = new AtomicReference<>(NONE);
+
+    /** @param tried completes when the store was asked to remove it, with or without success */
+    void add(CompletableFuture<Void> tried, Timer timer, long nowNanos) {
+        all.updateAndGet(earlier -> earlier.isDone() ? tried : CompletableFuture.allOf(earlier, tried));
+        if (!tried.isDone()) {
+            Alarm limit = timer.at(nowNanos + LONGEST_NANOS, () -> tried.complete(null));
+            tried.thenRun(limit::cancel);
+        }
+    }
+
+    /** Whether there are none. If there are, the caller is woken when they are over. */
+    boolean areOver(Runnable wake) {
+        CompletableFuture<Void> now = all.get();
+        if (now.isDone()) {
+            return true;
+        }
+        now.thenRun(wake);
+        return false;
+    }
+}
