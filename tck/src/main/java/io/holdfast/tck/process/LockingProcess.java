@@ -1,4 +1,4 @@
-package io.holdfast.etcd;
+package io.holdfast.tck.process;
 
 import io.holdfast.DistributedLock;
 import io.holdfast.Fairness;
