@@ -126,7 +126,6 @@ public final class RunCommand implements Callable<Integer>, StoreCommand {
     @Option(
             names = "--grace",
             paramLabel = "TIME",
-            defaultValue = "5s",
             converter = DurationConverter.class,
             description = "How long a command whose lock was lost has between TERM and KILL. Default: 5s.")
     private Duration grace = Duration.ofSeconds(5);
