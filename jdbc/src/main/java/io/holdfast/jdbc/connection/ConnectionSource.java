@@ -17,11 +17,6 @@ interface ConnectionSource extends AutoCloseable {
     @Override
     void close();
 
-    /** A connection until it is given back. */
-    interface Loan {
-
-        Connection connection();
-
-        void end();
-    }
+    /** A connection until its end, which gives it back. */
+    record Loan(Connection connection, Runnable end) {}
 }

@@ -62,7 +62,7 @@ public final class Connections implements AutoCloseable {
             while (true) {
                 try {
                     Loan loan = purpose == Purpose.RENEWAL ? source.take(purpose, connected) : takeInTurn(connected);
-                    return new Session(loan.connection(), atLeast(deadline, leastTime), loan::end);
+                    return new Session(loan.connection(), atLeast(deadline, leastTime), loan.end());
                 } catch (InterruptedException e) {
                     interrupted = true;
                 }
@@ -85,28 +85,17 @@ public final class Connections implements AutoCloseable {
                     "all " + size + " connections of the lock store stayed busy; raise connections=" + size);
         }
         try {
-            return new LoanInTurn(source.take(Purpose.REQUEST, deadline), turns);
+            Loan loan = source.take(Purpose.REQUEST, deadline);
+            return new Loan(loan.connection(), () -> {
+                try {
+                    loan.end().run();
+                } finally {
+                    turns.release();
+                }
+            });
         } catch (Throwable e) {
             turns.release();
             throw e;
-        }
-    }
-
-    /** Ends the turn too. */
-    private record LoanInTurn(Loan loan, Semaphore turns) implements Loan {
-
-        @Override
-        public Connection connection() {
-            return loan.connection();
-        }
-
-        @Override
-        public void end() {
-            try {
-                loan.end();
-            } finally {
-                turns.release();
-            }
         }
     }
 

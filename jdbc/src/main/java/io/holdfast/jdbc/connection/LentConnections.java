@@ -40,13 +40,6 @@ final class LentConnections implements ConnectionSource {
         this.reservingFromNanos = reservedNanos;
     }
 
-    private record Lent(Connection connection, Runnable giveBack) implements Loan {
-        @Override
-        public void end() {
-            giveBack.run();
-        }
-    }
-
     @Override
     public Loan take(Purpose purpose, Deadline deadline) throws SQLException, InterruptedException {
         if (purpose == Purpose.RENEWAL) {
@@ -82,7 +75,7 @@ final class LentConnections implements ConnectionSource {
             if (!autoCommitBefore) {
                 connection.setAutoCommit(true);
             }
-            return new Lent(connection, () -> {
+            return new Loan(connection, () -> {
                 try {
                     restore(connection, autoCommitBefore, networkTimeoutBefore);
                 } finally {

@@ -83,20 +83,15 @@ final class OwnConnections implements ConnectionSource {
 
     /** What the URL says wins. */
     private static Properties driverSettings(String url) {
-        Map<String, String> ours = new HashMap<>();
-        switch (url.split(":", 3)[1]) {
-            case "postgresql" -> ours.put("socketTimeout", Long.toString(HANGING.toSeconds()));
-            case "mariadb", "mysql" -> {
-                ours.put("connectTimeout", Long.toString(HANGING.toMillis()));
-                ours.put("socketTimeout", Long.toString(HANGING.toMillis()));
-            }
-            default -> {}
-        }
-        if (url.startsWith("jdbc:mariadb:")) {
-            // Parsing our few statements costs the server as much as running them.
-            // Not with MySQL's driver, which prepares in a round trip of its own.
-            ours.put("useServerPrepStmts", "true");
-        }
+        String millis = Long.toString(HANGING.toMillis());
+        Map<String, String> ours = switch (url.split(":", 3)[1]) {
+            case "postgresql" -> Map.of("socketTimeout", Long.toString(HANGING.toSeconds()));
+            case "mysql" -> Map.of("connectTimeout", millis, "socketTimeout", millis);
+            // Parsing our few statements costs the server as much as running them. MySQL's driver prepares in a round
+            // trip of its own.
+            case "mariadb" -> Map.of("connectTimeout", millis, "socketTimeout", millis, "useServerPrepStmts", "true");
+            default -> Map.of();
+        };
         Properties settings = new Properties();
         ours.forEach((name, value) -> {
             if (!url.contains(name)) {
@@ -106,7 +101,7 @@ final class OwnConnections implements ConnectionSource {
         return settings;
     }
 
-    private final class Pooled implements Loan {
+    private final class Pooled {
 
         private final Connection connection;
         private final long openedNanos = time.nanoTime();
@@ -116,14 +111,12 @@ final class OwnConnections implements ConnectionSource {
             this.connection = connection;
         }
 
-        @Override
-        public Connection connection() {
-            return connection;
+        Loan loan() {
+            return new Loan(connection, this::end);
         }
 
         /** To the next who waits, or to be kept. */
-        @Override
-        public void end() {
+        void end() {
             usedNanos = time.nanoTime();
             if (!isOfUse() || !pass(this)) {
                 close();
@@ -167,7 +160,7 @@ final class OwnConnections implements ConnectionSource {
         CompletableFuture<Pooled> coming = new CompletableFuture<>();
         for (Pooled kept = idleOrWait(coming); kept != null; kept = idleOrWait(coming)) {
             if (kept.isTrusted() || !deadline.hasPassed() && kept.isAlive(deadline)) {
-                return kept;
+                return kept.loan();
             }
             // The others are as old or older.
             kept.close();
@@ -177,7 +170,7 @@ final class OwnConnections implements ConnectionSource {
             do {
                 startTryIfMissing(coming);
             } while (!connecting.isOverBy(coming, deadline.within(PATIENCE)) && !deadline.hasPassed());
-            return connecting.await(coming, deadline);
+            return connecting.await(coming, deadline).loan();
         } finally {
             waitNoMore(coming);
         }
@@ -223,24 +216,18 @@ final class OwnConnections implements ConnectionSource {
 
     /** False if this is closed. */
     private boolean pass(Pooled one) {
-        boolean severalIdle;
         synchronized (this) {
             if (closed) {
                 return false;
             }
-            CompletableFuture<Pooled> first = waiting.pollFirst();
-            while (first != null) {
+            for (var first = waiting.pollFirst(); first != null; first = waiting.pollFirst()) {
                 if (first.complete(one)) {
                     return true;
                 }
-                first = waiting.pollFirst();
             }
             idle.addFirst(one);
-            severalIdle = idle.size() > 1;
         }
-        if (severalIdle) {
-            idleAlarm.at(time.nanoTime() + IDLE_NANOS);
-        }
+        idleAlarm.at(time.nanoTime() + IDLE_NANOS);
         return true;
     }
 
