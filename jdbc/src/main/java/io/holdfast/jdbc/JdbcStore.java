@@ -27,8 +27,8 @@ public final class JdbcStore implements StoreFactory {
 
     static final TableName STANDARD_TABLE = new TableName("holdfast_lock");
 
-    /** Of a pool of our own: more made 32 threads with a lock each no faster. What is idle is closed again. */
-    private static final int OWN_CONNECTIONS = 8;
+    /** Of a pool of our own: as many commits share a sync to disk. What is idle is closed again. */
+    private static final int OWN_CONNECTIONS = 16;
 
     /** Of the user's pool, which has others to serve. */
     private static final int USERS_CONNECTIONS = 4;
@@ -81,7 +81,7 @@ public final class JdbcStore implements StoreFactory {
         return new JdbcStore(description, source, table, Schema.Creation.CREATE_MISSING, connections);
     }
 
-    /** How many connections requests use at a time at most, besides the one for renewals: 8, or 4 of the user's own. */
+    /** How many connections requests use at a time at most, besides the one for renewals: 16, or 4 of the user's own. */
     public JdbcStore withConnections(int atMost) {
         if (atMost < 1) {
             throw new IllegalArgumentException("a store needs at least one connection, not " + atMost);

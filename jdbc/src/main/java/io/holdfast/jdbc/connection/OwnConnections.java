@@ -2,6 +2,7 @@ package io.holdfast.jdbc.connection;
 
 import io.holdfast.jdbc.connection.Connections.Purpose;
 import io.holdfast.jdbc.dialect.Dialect;
+import io.holdfast.jdbc.dialect.SqlFailure;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.StoreUri;
@@ -20,6 +21,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Properties;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.jspecify.annotations.Nullable;
 
 /** Connections to a URL, opened as they are needed and kept for the next who needs one. Thread-safe. */
@@ -61,6 +63,8 @@ final class OwnConnections implements ConnectionSource {
     private final Deque<CompletableFuture<Pooled>> waiting = new ArrayDeque<>();
     private final Map<CompletableFuture<Pooled>, Long> tries = new HashMap<>();
     private volatile boolean closed;
+
+    private final AtomicInteger open = new AtomicInteger();
 
     private volatile long distrustedNanos;
     private volatile long brokenNanos;
@@ -146,6 +150,7 @@ final class OwnConnections implements ConnectionSource {
         }
 
         void close() {
+            open.decrementAndGet();
             try {
                 connection.close();
             } catch (SQLException | RuntimeException e) {
@@ -176,7 +181,10 @@ final class OwnConnections implements ConnectionSource {
         }
     }
 
-    /** Unless as many are under way already as there are who wait. Only who started it hears of its failure. */
+    /**
+     * Unless as many are under way already as there are who wait. Only who started it hears of its failure; if the server has no more
+     * to give, it waits for one of those that are open.
+     */
     private void startTryIfMissing(CompletableFuture<Pooled> coming) {
         CompletableFuture<Pooled> opening = new CompletableFuture<>();
         if (isMissing(opening) && connecting.start(opening)) {
@@ -186,7 +194,7 @@ final class OwnConnections implements ConnectionSource {
                 }
                 if (failure == null) {
                     opened.end();
-                } else {
+                } else if (!SqlFailure.isServerFull(failure) || open.get() == 0) {
                     coming.completeExceptionally(failure);
                 }
             });
@@ -254,6 +262,7 @@ final class OwnConnections implements ConnectionSource {
 
     private Pooled open() throws SQLException {
         Pooled opened = new Pooled(DriverManager.getConnection(url, driverSettings));
+        open.incrementAndGet();
         try {
             opened.connection.setTransactionIsolation(Connection.TRANSACTION_READ_COMMITTED);
             if (!connectionSettings.isEmpty()) {

@@ -46,6 +46,9 @@ public enum SqlFailure {
     private static final Set<String> H2_DISCONNECTED = Set.of("90067", "90098", "90121");
 
     private static final Set<String> SCHEMA_STATES = Set.of("42P01", "42703", "42S02", "42S22", "3F000");
+    /** Too many connections: of all, of this user. */
+    private static final Set<Integer> MYSQL_FULL = Set.of(1040, 1203, 1226);
+
     private static final Set<Integer> MYSQL_READ_ONLY = Set.of(1290, 1792, 1836);
 
     public static SqlFailure of(SQLException e) {
@@ -65,6 +68,12 @@ public enum SqlFailure {
             return READ_ONLY;
         }
         return SCHEMA_STATES.contains(state) ? SCHEMA : REFUSED;
+    }
+
+    /** Whether it has as many connections as it, or this user, may have. */
+    public static boolean isServerFull(Throwable failure) {
+        return failure instanceof SQLException e
+                && ("53300".equals(e.getSQLState()) || MYSQL_FULL.contains(e.getErrorCode()));
     }
 
     /** Whether nothing was heard in time, which says little about other connections. */

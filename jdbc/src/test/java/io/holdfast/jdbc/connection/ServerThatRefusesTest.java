@@ -168,6 +168,25 @@ class ServerThatRefusesTest {
         }
     }
 
+    /** A few clients with all the connections they may have are more than a small server allows. */
+    @Test
+    void thatHasNoMoreConnectionsIsServedWithThoseThereAre() throws Exception {
+        driver.isBack = true;
+        try (Connections connections = pool()) {
+            Session only = connections.open(Purpose.REQUEST, soon(), Duration.ZERO);
+            driver.isFull = true;
+
+            CompletableFuture<Session> second = opening(connections);
+            await().atMost(LONG).until(() -> driver.attempts.get() > 1);
+            only.close();
+
+            second.get(LONG.toSeconds() / 2, TimeUnit.SECONDS).close();
+        }
+        try (Connections none = pool()) {
+            assertThat(opening(none)).failsWithin(LONG).withThrowableThat().withMessageContaining("attempt");
+        }
+    }
+
     private static CompletableFuture<Session> opening(Connections connections) {
         CompletableFuture<Session> opening = new CompletableFuture<>();
         Thread thread = new Thread(() -> {
@@ -188,6 +207,7 @@ class ServerThatRefusesTest {
         private final AtomicInteger attempts = new AtomicInteger();
         private final AtomicReference<Connection> opened = new AtomicReference<>();
         private volatile boolean isBack;
+        private volatile boolean isFull;
         private volatile CountDownLatch pace = new CountDownLatch(0);
         private volatile int isHangingFrom = 1;
         private volatile int isHangingOnlyFor = Integer.MAX_VALUE;
@@ -202,6 +222,9 @@ class ServerThatRefusesTest {
                 // As deaf to interrupts as a socket.
                 LockSupport.parkNanos(Duration.ofMillis(1).toNanos());
                 Thread.interrupted();
+            }
+            if (isFull) {
+                throw new SQLException("attempt " + attempt, "53300");
             }
             if (!isBack) {
                 throw new SQLException("attempt " + attempt);
