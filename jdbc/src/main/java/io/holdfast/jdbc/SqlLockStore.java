@@ -235,7 +235,7 @@ final class SqlLockStore implements DowngradingStore, TokenRaisingStore, Adminis
             }
             return left;
         });
-        waiting.changed(ticket.name());
+        waiting.released(ticket.name());
         return released ? ReleaseAnswer.RELEASED : ReleaseAnswer.NOT_HELD;
     }
 

@@ -5,6 +5,7 @@ import static org.awaitility.Awaitility.await;
 
 import io.holdfast.Demand;
 import io.holdfast.LockView;
+import io.holdfast.LossReason;
 import io.holdfast.jdbc.HeldTicket.Told;
 import io.holdfast.spi.Refusal;
 import io.holdfast.spi.ReleaseAnswer;
@@ -269,6 +270,86 @@ class SqlLockStoreTest {
 
         client.release(held);
         assertThat(another(database).take(name)).as("others wait for it").isEmpty();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    @DisplayName("passes on to the next of the same client without a look if that is known to be the first")
+    void passesOnWithinAClientWithoutALook(Database database) {
+        AtomicInteger statements = new AtomicInteger();
+        OpenStore client = new OpenStore(JdbcStores.using(
+                        WatchedConnections.of(database::connect, new WatchedConnections.Watcher() {
+                            @Override
+                            public void after(Connection connection) {
+                                statements.incrementAndGet();
+                            }
+                        }))
+                .withSchemaCreated());
+        others.add(client);
+        String name = Database.unique("local");
+        HeldTicket held = client.hold(name);
+        HeldTicket next = enqueueAndLook(client, name);
+        statements.set(0);
+
+        client.release(held);
+
+        assertThat(next.ticket.state()).isEqualTo(Ticket.State.HELD);
+        assertThat(statements.get())
+                .as("of the release and the grant")
+                .isEqualTo(
+                        switch (database) {
+                            case POSTGRESQL -> 2;
+                            case MARIADB, MARIADB_WITH_MYSQL_DRIVER -> 3;
+                            case H2 -> 4;
+                        });
+        assertThat(client.take(name)).isEmpty();
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    @DisplayName("P1 a release that frees nothing lets nobody in, also not who is known to be the first")
+    void aReleaseThatFreesNothingLetsNobodyIn(Database database) {
+        OpenStore client = open(database);
+        String name = Database.unique("stale-release");
+        HeldTicket stale = client.hold(name);
+        database.execute("UPDATE holdfast_lock SET expires_at = 1 WHERE name = '" + name + "'");
+        OpenStore other = another(database);
+        HeldTicket current = other.hold(name);
+        HeldTicket next = enqueueAndLook(client, name);
+
+        assertThat(client.release(stale)).isEqualTo(ReleaseAnswer.NOT_HELD);
+        assertThat(next.ticket.state()).isEqualTo(Ticket.State.WAITING);
+
+        other.release(current);
+        client.withdraw(client.enqueue(name, Demand.exclusive(), LONG)); // That it looks at the lock.
+        assertThat(next.ticket.state()).isEqualTo(Ticket.State.HELD);
+    }
+
+    @ParameterizedTest
+    @EnumSource
+    @DisplayName("P6 a release lets in who waits first, though another ticket of the same client waits too")
+    void aReleaseLetsInWhoWaitsFirst(Database database) {
+        OpenStore client = open(database);
+        String name = Database.unique("in-order");
+        HeldTicket held = client.hold(name);
+        OpenStore other = another(database);
+        HeldTicket first = other.enqueue(name, Demand.exclusive(), LONG);
+        HeldTicket second = enqueueAndLook(client, name);
+
+        client.release(held);
+
+        assertThat(second.ticket.state()).isEqualTo(Ticket.State.WAITING);
+        other.withdraw(other.enqueue(name, Demand.exclusive(), LONG)); // That it looks at the lock.
+        assertThat(first.ticket.state()).isEqualTo(Ticket.State.HELD);
+    }
+
+    /** Whether others are ahead of it is known afterwards. */
+    private static HeldTicket enqueueAndLook(OpenStore client, String name) {
+        HeldTicket first = client.enqueue(name, Demand.exclusive(), LONG);
+        HeldTicket leaving = client.enqueue(name, Demand.exclusive(), LONG);
+        leaving.ticket.gone(LossReason.GONE, "it gives up");
+        client.withdraw(leaving);
+        return first;
     }
 
     @ParameterizedTest

@@ -29,7 +29,7 @@ final class Pauses {
     private static final long LONGEST_BEHIND_NANOS = Duration.ofMillis(50).toNanos();
 
     /** For those furthest behind, and for a client that waits for very many locks. */
-    private static final long RAREST_NANOS = Duration.ofMillis(750).toNanos();
+    static final long RAREST_NANOS = Duration.ofMillis(750).toNanos();
 
     /** A client that waits for many locks looks a thousand times a second, not more. */
     private static final long PER_LOCK_NANOS = Duration.ofMillis(1).toNanos();

@@ -1,5 +1,6 @@
 package io.holdfast.jdbc.ticket;
 
+import io.holdfast.Demand;
 import io.holdfast.LockException;
 import io.holdfast.LossReason;
 import io.holdfast.UnknownOutcomeException;
@@ -32,7 +33,8 @@ public final class WaitingTickets {
 
     /*
      * Who waits looks: whether the lock is free and nobody is ahead, and if so asks for it. How soon it looks again is told in Pauses. A
-     * ticket that is released or given up in this client causes a look at once.
+     * ticket that is released or given up in this client causes a look at once, unless the last look has shown others ahead; if it has
+     * shown nobody, a release is followed by the request itself.
      *
      * A heartbeat may find that a ticket is not waiting any more, because a look has just got the lock for it. So it believes that a ticket
      * is gone only if no look is under way and the ticket itself still waits (isStillWaiting).
@@ -73,14 +75,23 @@ public final class WaitingTickets {
             joined.tickets.put(number, ticket);
             return joined;
         });
-        queue.lookAfter(Pauses.FIRST_NANOS);
+        queue.added(number);
     }
 
-    /** Something happened to the lock. */
-    public void changed(String name) {
+    /** This client has released the lock, or its part of it. */
+    public void released(String name) {
         Queue queue = queues.get(name);
         if (queue != null) {
-            queue.lookAfter(0);
+            queue.released = true;
+            changed(name);
+        }
+    }
+
+    /** Something happened to the lock in this client. */
+    public void changed(String name) {
+        Queue queue = queues.get(name);
+        if (queue != null && !queue.isBehind) {
+            queue.startLooking();
         }
     }
 
@@ -111,24 +122,37 @@ public final class WaitingTickets {
         private final AtomicBoolean looking = new AtomicBoolean();
         private volatile boolean wanted;
 
+        /** Whether the last look has shown others ahead: until they had their turn no change lets anybody of this client in. */
+        private volatile boolean isBehind;
+
+        private volatile boolean released;
+
         // Used by the one that looks.
         private final Pauses pauses = new Pauses();
         private long settledNanos = context.time().nanoTime();
+        private @Nullable Ticket seenFirst;
         private volatile @Nullable Ticket uncertain;
 
         Queue(String name) {
             this.name = name;
         }
 
-        void lookAfter(long nanos) {
-            if (nanos == 0) {
-                startLooking();
+        /** One that comes behind another of this client changes nothing for it, so it causes no look of its own. */
+        void added(long number) {
+            var first = tickets.firstEntry();
+            if (first == null || first.getKey() >= number || first.getValue().state() != Ticket.State.WAITING) {
+                isBehind = false;
+                lookAfter(Pauses.FIRST_NANOS);
             } else {
-                alarm.at(context.time().nanoTime() + nanos);
+                lookAfter(Pauses.RAREST_NANOS);
             }
         }
 
-        private void startLooking() {
+        private void lookAfter(long nanos) {
+            alarm.at(context.time().nanoTime() + nanos);
+        }
+
+        void startLooking() {
             wanted = true;
             if (!closed && looking.compareAndSet(false, true)) {
                 context.background().execute(this::look);
@@ -198,15 +222,27 @@ public final class WaitingTickets {
                 return Optional.empty();
             }
             try (Exchange exchange = requests.begin(name, deadline(), Duration.ZERO)) {
+                if (isReleasedFor(ticket) && isGranted(ticket, exchange)) {
+                    return Optional.empty();
+                }
                 long lookNanos = context.time().nanoTime();
                 LockState state = exchange.run((session, sql) -> see(session, sql, ticket, number))
                         .orElseThrow(() -> new IllegalStateException("no row of lock " + name));
                 marks.learn(name, state, lookNanos);
                 marks.mark(ticket, exchange);
+                isBehind = state.ahead() > 0;
+                seenFirst = isBehind ? null : ticket;
                 return state.admits(ticket.demand()) && isGranted(ticket, exchange)
                         ? Optional.empty()
                         : Optional.of(state);
             }
+        }
+
+        /** Whether this client has just released the lock and nobody is ahead, as nobody comes ahead of who was the first once. */
+        private boolean isReleasedFor(Ticket ticket) {
+            boolean justReleased = released;
+            released = false;
+            return justReleased && seenFirst == ticket && ticket.demand() instanceof Demand.Exclusive;
         }
 
         private boolean isGranted(Ticket ticket, Exchange exchange) {
