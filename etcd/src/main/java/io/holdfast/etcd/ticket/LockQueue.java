@@ -90,8 +90,10 @@ final class LockQueue implements TicketKey.Waiting {
             }
             waiting.put(key.revision(), key);
             lastPosition = position;
-            if (sight == null) {
-                see(position <= NEAR ? near() : far());
+            if (sight == null && position <= NEAR) {
+                seeNear();
+            } else if (sight == null) {
+                seeFar();
             }
             news = sight == null ? List.of() : sight.joined(key);
         }
@@ -187,19 +189,11 @@ final class LockQueue implements TicketKey.Waiting {
     }
 
     void seeNear() {
-        see(near());
+        see(new NearWatch(this, client, hub, context));
     }
 
     void seeFar() {
-        see(far());
-    }
-
-    private QueueWatch near() {
-        return new NearWatch(this, client, hub, context);
-    }
-
-    private QueueWatch far() {
-        return new FarWatch(this, client, hub, context);
+        see(new FarWatch(this, client, hub, context));
     }
 
     private void see(@Nullable QueueWatch next) {

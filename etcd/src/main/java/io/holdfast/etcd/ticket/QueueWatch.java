@@ -13,6 +13,7 @@ import java.lang.System.Logger.Level;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
 /** What a client sees of a queue it waits in. Its methods are called under the queue's monitor, but for what the watch tells. */
@@ -75,21 +76,25 @@ abstract class QueueWatch implements WatchHub.Watcher {
         }
     }
 
-    /** Asks etcd in the background, after a pause if it cannot be asked. Only the last question's answer counts. */
-    final <T> void ask(Question<T> question, Answer<T> answer) {
+    /**
+     * Asks etcd in the background, again after a pause if that fails. Only the last question's answer counts.
+     *
+     * @param answer returns what is to be told
+     */
+    final <T> void ask(Function<Deadline, T> question, Function<T, List<Runnable>> answer) {
         long number = ++asked;
         asking = true;
         context.background().execute(() -> ask(question, answer, number));
     }
 
-    private <T> void ask(Question<T> question, Answer<T> answer, long number) {
+    private <T> void ask(Function<Deadline, T> question, Function<T, List<Runnable>> answer, long number) {
         List<Runnable> news = List.of();
         try {
-            T reply = question.ask(Deadline.after(context.time(), PATIENCE));
+            T reply = question.apply(Deadline.after(context.time(), PATIENCE));
             synchronized (queue) {
                 if (isCurrent() && number == asked) {
                     asking = false;
-                    news = answer.take(reply);
+                    news = answer.apply(reply);
                 }
             }
         } catch (RpcFailure failure) {
@@ -107,13 +112,5 @@ abstract class QueueWatch implements WatchHub.Watcher {
                 }
             }
         });
-    }
-
-    interface Question<T> {
-        T ask(Deadline deadline);
-    }
-
-    interface Answer<T> {
-        List<Runnable> take(T answer);
     }
 }
