@@ -6,9 +6,12 @@ import static org.awaitility.Awaitility.await;
 
 import io.holdfast.LockException;
 import io.holdfast.etcd.TestClient.Renewed;
+import io.holdfast.etcd.internal.wire.RequestOp;
 import io.holdfast.etcd.session.SessionProbe;
 import io.holdfast.spi.ReleaseAnswer;
 import java.time.Duration;
+import java.util.List;
+import java.util.concurrent.CompletableFuture;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
@@ -57,6 +60,19 @@ class LateMovesTest extends MeddledTest {
         assertThat(client.renew(held)).isEqualTo(Renewed.KEPT);
 
         assertThat(arrives()).isFalse();
+    }
+
+    @Test
+    void p9KeepsNoOtherLockWaitingForItsRenewal() {
+        TestTicket another = client.grant(name + "-other");
+        int before = another.kept.get();
+        meddler.holdsUp = txn -> txn.getSuccessList().stream().anyMatch(RequestOp::hasRequestPut);
+
+        CompletableFuture<Void> renewal = CompletableFuture.runAsync(
+                () -> client.store.renew(List.of(held.ticket, another.ticket), TestClient.in(Duration.ofSeconds(3))));
+
+        await().until(() -> another.kept.get() > before);
+        assertThat(renewal).isNotDone();
     }
 
     @Test

@@ -14,7 +14,10 @@ import io.holdfast.etcd.session.TicketKeys;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.Ticket;
 import java.time.Duration;
+import java.util.ArrayDeque;
 import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Deque;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -34,17 +37,22 @@ public final class Renewals {
     }
 
     public void renew(List<Ticket> tickets, Deadline deadline) {
-        Map<Session, List<TicketKey>> bySession = new LinkedHashMap<>();
+        Map<Session, Deque<TicketKey>> bySession = new LinkedHashMap<>();
         for (Ticket ticket : tickets) {
-            keyOf(ticket)
-                    .ifPresent(key -> bySession
-                            .computeIfAbsent(key.session(), session -> new ArrayList<>())
-                            .add(key));
+            keyOf(ticket).ifPresent(key -> {
+                Deque<TicketKey> batch = bySession.computeIfAbsent(key.session(), session -> new ArrayDeque<>());
+                // One that may have moved makes a request of its own, for which no other is to wait.
+                if (key.movesTo() == null) {
+                    batch.addFirst(key);
+                } else {
+                    batch.addLast(key);
+                }
+            });
         }
         bySession.forEach((session, batch) -> renew(session, batch, deadline));
     }
 
-    private void renew(Session session, List<TicketKey> batch, Deadline deadline) {
+    private void renew(Session session, Collection<TicketKey> batch, Deadline deadline) {
         Map<TicketKey, Optional<KeyValue>> reliedOn = reliedOn(batch);
         ProvenKeepAlive.Finding finding;
         try {
@@ -103,7 +111,7 @@ public final class Renewals {
     }
 
     /** The tickets, and whose going each of them waits for. */
-    private static Map<TicketKey, Optional<KeyValue>> reliedOn(List<TicketKey> batch) {
+    private static Map<TicketKey, Optional<KeyValue>> reliedOn(Collection<TicketKey> batch) {
         Map<TicketKey, Optional<KeyValue>> reliedOn = new LinkedHashMap<>();
         for (TicketKey key : batch) {
             TicketKey.Waiting waiting = key.waiting();
