@@ -12,6 +12,7 @@ import io.holdfast.StoreUnavailableException;
 import io.holdfast.UnknownOutcomeException;
 import io.holdfast.etcd.TestClient.Renewed;
 import io.holdfast.etcd.internal.wire.LeaseKeepAliveResponse;
+import io.holdfast.etcd.internal.wire.LeaseTimeToLiveRequest;
 import io.holdfast.etcd.internal.wire.TxnRequest;
 import io.holdfast.etcd.session.SessionProbe;
 import io.holdfast.proxy.Direction;
@@ -173,6 +174,49 @@ class FaultsTest {
 
             await().until(() -> meddled.renew(held), Renewed.KEPT::equals);
             assertThat(meddled.release(held)).isEqualTo(ReleaseAnswer.RELEASED);
+        }
+    }
+
+    @Test
+    void p9UnwantedKeysOfALeaseThatMayNotBeListedAreClearedAwayAndOthersKept() {
+        try (Meddler meddler = new Meddler(server.port());
+                TestClient meddled = meddler.client()) {
+            Duration ttl = Duration.ofSeconds(2);
+            TestTicket held = meddled.grant(meddled.ticket(name, Demand.exclusive(), ttl));
+            TestTicket unwanted = meddled.grant(meddled.ticket(name + "-other", Demand.exclusive(), ttl));
+            meddler.forbids = LeaseTimeToLiveRequest.class::isInstance;
+            meddler.deletes = false;
+            assertThatThrownBy(() -> meddled.release(unwanted)).isInstanceOf(LockException.class);
+            meddler.deletes = true;
+
+            await().until(() -> one.attempt(name + "-other"));
+            await().during(ttl.multipliedBy(2))
+                    .atMost(ttl.multipliedBy(4))
+                    .until(() -> meddled.renew(held), Renewed.KEPT::equals);
+            TestTicket next = meddled.grant(meddled.ticket(name + "-next", Demand.exclusive(), ttl));
+            assertThat(leaseOf(next)).isNotEqualTo(leaseOf(held));
+        }
+    }
+
+    @Test
+    void p9KeysThatMayNotBeDeletedKeepNoOtherFromBeingWithdrawn() {
+        try (Meddler meddler = new Meddler(server.port());
+                TestClient meddled = meddler.client()) {
+            List<TestTicket> waiters = new ArrayList<>();
+            for (int i = 0; i < 5; i++) {
+                one.grant(name + i);
+                waiters.add(meddled.enqueue(name + i));
+            }
+            waiters.forEach(waiter -> waiter.ticket.end());
+            meddler.forbids = request -> request instanceof TxnRequest txn
+                    && Meddler.deletesAKey(txn)
+                    && txn.toString().contains(name + 3);
+
+            for (int i : List.of(0, 1, 2, 4)) {
+                assertThat(meddled.withdraw(waiters.get(i))).isEqualTo(Withdrawal.REMOVED);
+                assertThat(one.store.view(name + i, TestClient.soon()).waiters()).isEmpty();
+            }
+            assertThatThrownBy(() -> meddled.withdraw(waiters.get(3))).isInstanceOf(StoreUnavailableException.class);
         }
     }
 

@@ -46,6 +46,9 @@ final class Meddler implements ClientInterceptor, AutoCloseable {
     /** Whether the store can list the keys of its leases. */
     volatile boolean listsKeys = true;
 
+    /** Which requests the login has no right to: newer versions look closer than 3.4.23. */
+    volatile Predicate<Object> forbids = request -> false;
+
     /** Whether the store can delete keys. */
     volatile boolean deletes = true;
 
@@ -224,6 +227,10 @@ final class Meddler implements ClientInterceptor, AutoCloseable {
                     markSent(options);
                     listener.onClose(
                             Status.RESOURCE_EXHAUSTED.withDescription("etcdserver: too many requests"), new Metadata());
+                } else if (forbids.test(message)) {
+                    onItsWay = true;
+                    listener.onClose(
+                            Status.PERMISSION_DENIED.withDescription("etcdserver: permission denied"), new Metadata());
                 } else if (message instanceof WatchRequest) {
                     openWatch(() -> super.sendMessage(message));
                 } else {

@@ -13,10 +13,7 @@ import io.holdfast.servers.wire.TlsClients;
 import io.holdfast.servers.wire.TlsMaterial;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.TimeSource;
-import io.holdfast.spi.Withdrawal;
 import java.time.Duration;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.junit.jupiter.api.DisplayName;
@@ -76,40 +73,6 @@ class SecurityTest {
                 TestTicket next = two.enqueue("lock");
                 one.release(again);
                 two.release(next.arrived());
-            }
-        }
-    }
-
-    @Test
-    void p9ALockTheLoginHasLostItsRightToKeepsNobodyInTheQueuesOfOthers() {
-        try (EtcdServer server = EtcdServer.start()) {
-            Etcdctl admin = new Etcdctl(server.endpoint());
-            admin.run("role", "add", "two-locks");
-            for (String keys : List.of("holdfast/mine/", "holdfast/taken/", "holdfast/%session/")) {
-                admin.run("role", "grant-permission", "two-locks", "readwrite", "--prefix", keys);
-            }
-            admin.run("user", "add", "narrow:pw");
-            admin.run("user", "grant-role", "narrow", "two-locks");
-            Users.create(admin);
-            try (TestClient other = TestClient.of(uri(server));
-                    TestClient narrow = TestClient.of("etcd://narrow:pw@127.0.0.1:" + server.port())) {
-                List<TestTicket> given = new ArrayList<>();
-                for (String lock : List.of("mine", "taken")) {
-                    other.grant(lock);
-                    given.add(narrow.enqueue(lock));
-                }
-                given.forEach(waiter -> waiter.ticket.end());
-                admin.run(
-                        "--user=" + Users.ADMIN,
-                        "role",
-                        "revoke-permission",
-                        "two-locks",
-                        "--prefix",
-                        "holdfast/taken/");
-
-                assertThat(narrow.withdraw(given.get(0))).isEqualTo(Withdrawal.REMOVED);
-                assertThat(other.store.view("mine", TestClient.soon()).waiters())
-                        .isEmpty();
             }
         }
     }

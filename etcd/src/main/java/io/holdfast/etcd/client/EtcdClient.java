@@ -28,6 +28,8 @@ import io.holdfast.spi.Deadline;
 import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.support.Uninterruptibly;
 import java.time.Duration;
+import java.util.ArrayDeque;
+import java.util.Deque;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
@@ -130,33 +132,51 @@ public final class EtcdClient implements AutoCloseable {
     }
 
     /**
-     * Sends parts that twice are the same as once in as few transactions as the server takes.
+     * Sends parts that twice are the same as once in as few transactions as the server takes. One that the login has no right to
+     * does not keep the others from being made.
      *
      * @param joined makes one transaction of some parts
      * @param answered is told of each
+     * @param forbidden is told of the parts that the login has no right to
      */
     public <P> void txns(
             List<P> parts,
             Function<List<P>, TxnRequest> joined,
             BiConsumer<List<P>, TxnResponse> answered,
+            BiConsumer<P, RpcFailure> forbidden,
             Deadline deadline) {
-        List<P> left = parts;
+        Deque<List<P>> left = new ArrayDeque<>(List.of(parts));
         while (!left.isEmpty()) {
-            List<P> some = left.subList(0, Math.min(left.size(), atOnce));
-            TxnResponse response;
-            try {
-                response = txn(joined.apply(some), Repeat.HARMLESS, deadline);
-            } catch (RpcFailure failure) {
-                if (!failure.isTooManyOperations() || some.size() == 1) {
-                    throw failure;
-                }
-                // The server was started with a lower limit (--max-txn-ops).
-                atOnce = some.size() / 2;
+            List<P> some = left.pop();
+            int most = atOnce;
+            if (some.size() > most) {
+                split(some, most, left);
                 continue;
             }
-            answered.accept(some, response);
-            left = left.subList(some.size(), left.size());
+            if (some.isEmpty()) {
+                continue;
+            }
+            try {
+                answered.accept(some, txn(joined.apply(some), Repeat.HARMLESS, deadline));
+            } catch (RpcFailure failure) {
+                if (failure.isTooManyOperations() && some.size() > 1) {
+                    // The server was started with a lower limit (--max-txn-ops).
+                    atOnce = some.size() / 2;
+                    left.push(some);
+                } else if (failure.isForbidden() && some.size() > 1) {
+                    split(some, some.size() / 2, left);
+                } else if (failure.isForbidden()) {
+                    forbidden.accept(some.get(0), failure);
+                } else {
+                    throw failure;
+                }
+            }
         }
+    }
+
+    private static <P> void split(List<P> parts, int at, Deque<List<P>> left) {
+        left.push(parts.subList(at, parts.size()));
+        left.push(parts.subList(0, at));
     }
 
     public RangeResponse range(RangeRequest.Builder range, Deadline deadline) {

@@ -9,7 +9,6 @@ import io.holdfast.etcd.internal.wire.RequestOp;
 import io.holdfast.etcd.internal.wire.TxnRequest;
 import io.holdfast.etcd.internal.wire.TxnResponse;
 import java.util.List;
-import java.util.stream.Stream;
 
 /** The words transactions are made of. */
 public final class Txns {
@@ -77,12 +76,13 @@ public final class Txns {
         return all.build();
     }
 
-    /** Which of those in one were made, in order. */
-    public static Stream<Boolean> made(List<TxnRequest> those, TxnResponse response) {
-        return those.size() == 1
-                ? Stream.of(response.getSucceeded())
+    /** Which of so many in one were made, in order. */
+    public static List<Boolean> made(int count, TxnResponse response) {
+        return count == 1
+                ? List.of(response.getSucceeded())
                 : response.getResponsesList().stream()
-                        .map(one -> one.getResponseTxn().getSucceeded());
+                        .map(one -> one.getResponseTxn().getSucceeded())
+                        .toList();
     }
 
     public static RequestOp put(ByteString key, ByteString value, long lease) {

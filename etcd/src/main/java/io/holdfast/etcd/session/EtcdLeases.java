@@ -58,6 +58,7 @@ final class EtcdLeases {
     Session adopt(long lease, ByteString readable, Deadline deadline) {
         LeaseTimeToLiveResponse answer = client.timeToLive(lease, false, deadline);
         ProvenKeepAlive.Finding finding = keepAlive.send(lease, List.of(readable), deadline);
+        finding.key(readable); // throws if the login has no right to it
         if (answer.getTtl() <= 0 || finding.verdict() != ProvenKeepAlive.Verdict.EXTENDED) {
             throw RpcFailure.unavailable("the given lease " + Long.toHexString(lease) + " has ended");
         }

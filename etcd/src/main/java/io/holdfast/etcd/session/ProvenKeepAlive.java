@@ -15,11 +15,12 @@ import io.holdfast.spi.Deadline;
 import io.holdfast.spi.TimeSource;
 import java.util.Collection;
 import java.util.HashMap;
+import java.util.HashSet;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Optional;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.Set;
 
 /*
  * Extends a lease and proves that it was.
@@ -38,11 +39,10 @@ import java.util.concurrent.atomic.AtomicBoolean;
  *
  * The same read tells which of our keys are still there. A lease is gone when its keys are, whatever else is said: etcd before
  * 3.4.38, 3.5.23 and 3.6.5 may extend one that is just being revoked, and "no such lease" is not believed on its own either, since
- * a leader that has just been elected may not have applied the grant of it yet.
+ * a leader that has just been elected may not have applied the grant of it yet. A key that the login has lost its right to says
+ * nothing, and nothing of the others.
  */
 public final class ProvenKeepAlive {
-
-    private static final int TRIES = 2;
 
     /** What became of the lease. */
     public enum Verdict {
@@ -58,10 +58,17 @@ public final class ProvenKeepAlive {
      * @param verdict of the lease
      * @param baseNanos just before the keep-alive was sent
      * @param found the keys that are there
+     * @param refused those that could not be read, and why
      */
-    public record Finding(Verdict verdict, long baseNanos, Map<ByteString, KeyValue> found) {
+    public record Finding(
+            Verdict verdict, long baseNanos, Map<ByteString, KeyValue> found, Map<ByteString, RpcFailure> refused) {
 
+        /** @throws RpcFailure if it could not be read */
         public Optional<KeyValue> key(ByteString key) {
+            RpcFailure refusal = refused.get(key);
+            if (refusal != null) {
+                throw refusal;
+            }
             return Optional.ofNullable(found.get(key));
         }
     }
@@ -102,37 +109,28 @@ public final class ProvenKeepAlive {
 
     /** @throws RpcFailure if etcd does not answer */
     Finding send(long lease, Collection<ByteString> keys, Deadline deadline) {
-        Finding finding = null;
-        for (int i = 0; i < TRIES; i++) {
-            Answered kept = ask(lease, deadline);
-            Map<ByteString, KeyValue> found = new HashMap<>();
-            boolean proven = read(keys, kept, found, deadline);
-            if (kept.answer().getTtl() <= 0) {
-                return new Finding(Verdict.NO_LEASE, kept.baseNanos(), found);
-            }
-            if (proven) {
-                return new Finding(Verdict.EXTENDED, kept.baseNanos(), found);
-            }
-            finding = new Finding(Verdict.UNPROVEN, kept.baseNanos(), found);
-        }
-        return finding;
+        Finding finding = sendOnce(lease, keys, deadline);
+        return finding.verdict() == Verdict.UNPROVEN ? sendOnce(lease, keys, deadline) : finding;
     }
 
-    /** Whether all answers prove it. */
-    private boolean read(
-            Collection<ByteString> keys, Answered kept, Map<ByteString, KeyValue> found, Deadline deadline) {
-        AtomicBoolean proven = new AtomicBoolean(true);
+    private Finding sendOnce(long lease, Collection<ByteString> keys, Deadline deadline) {
+        Answered kept = ask(lease, deadline);
+        Map<ByteString, KeyValue> found = new HashMap<>();
+        Map<ByteString, RpcFailure> refused = new HashMap<>();
+        Set<Boolean> proofs = new HashSet<>();
         client.txns(
                 List.copyOf(new LinkedHashSet<>(keys)),
                 ProvenKeepAlive::reads,
                 (some, response) -> {
-                    proven.compareAndSet(true, kept.isProvenBy(response.getHeader()));
+                    proofs.add(kept.isProvenBy(response.getHeader()));
                     for (ResponseOp op : response.getResponsesList()) {
                         op.getResponseRange().getKvsList().forEach(kv -> found.put(kv.getKey(), kv));
                     }
                 },
+                refused::put,
                 deadline);
-        return proven.get();
+        Verdict verdict = proofs.equals(Set.of(true)) ? Verdict.EXTENDED : Verdict.UNPROVEN;
+        return new Finding(kept.answer().getTtl() <= 0 ? Verdict.NO_LEASE : verdict, kept.baseNanos(), found, refused);
     }
 
     private static TxnRequest reads(List<ByteString> keys) {

@@ -3,6 +3,7 @@ package io.holdfast.etcd.session;
 import com.google.protobuf.ByteString;
 import io.holdfast.etcd.client.WatchHub;
 import java.time.Duration;
+import java.util.List;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -29,9 +30,9 @@ public final class Session {
     private final Kind kind;
     private final String slotPrefix;
     private final Optional<ByteString> marker;
-    private final ByteString readable;
     private final Set<TicketKey> keys = ConcurrentHashMap.newKeySet();
     private final AtomicLong baseNanos;
+    private volatile ByteString readable;
     private volatile boolean over;
     private volatile OwnKey ownKey = OwnKey.UNKNOWN;
     private volatile long sweptNanos;
@@ -118,6 +119,11 @@ public final class Session {
         return keys.stream().filter(Predicate.not(TicketKey::isAbandoned));
     }
 
+    /** Those nobody wants. */
+    List<TicketKey> abandoned() {
+        return keys.stream().filter(TicketKey::isAbandoned).toList();
+    }
+
     /** Whether there may be something of it at the server. */
     public boolean has(TicketKey key) {
         return keys.contains(key);
@@ -194,6 +200,10 @@ public final class Session {
     /** A key the login may read, whether it is there or not. */
     ByteString readable() {
         return readable;
+    }
+
+    void setReadable(ByteString key) {
+        readable = key;
     }
 
     void setWatch(WatchHub.Watch newWatch) {

@@ -34,6 +34,9 @@ import java.util.concurrent.atomic.AtomicBoolean;
  *     only if it still has the lease it was listed with and was created no later than the listing. If there are
  *     unwanted keys and no sweep has worked for a ttl, the lease is no longer extended until one does: else it expires, and
  *     they with it, but nobody loses a lock before its time.
+ *     A key that may not be deleted, since the login has lost its right to it, hinders nothing of that: its session takes nobody in
+ *     any more, and ends when the last who is in it has gone. etcd since 3.4.26 and 3.5.9 does not even list a lease with such a
+ *     key; then the keys are deleted that are known to be unwanted, and what turns up later goes with the lease.
  *     A lease of one lock alone needs no sweep: if its key is unwanted, the lease is ended.
  *   - A lease not extended for a ttl is lost: its holders and waiters are told.
  */
@@ -144,13 +147,33 @@ final class SessionSweeper {
         }
     }
 
-    private static long longestIdleNanos(Session session) {
+    private long longestIdleNanos(Session session) {
         long ttl = session.ttl().toNanos();
+        if (sessions.isRetired(session)) {
+            return 0;
+        }
         return session.kind() == Session.Kind.OWN ? ttl : Math.max(IDLE_NANOS, 3 * ttl);
     }
 
     private void sweep(Session session, Deadline deadline) {
         long now = context.time().nanoTime();
+        try {
+            sweepListed(session, deadline);
+        } catch (RpcFailure failure) {
+            if (!failure.isForbidden()) {
+                throw failure;
+            }
+            sessions.retire(session);
+            ticketKeys.delete(session.abandoned(), session, deadline);
+        }
+        session.markSwept(now);
+        // Should one of those come after all, it is not live and goes like any orphan.
+        session.abandoned().stream()
+                .filter(key -> key.isAbandonedFor(session.ttl(), now))
+                .forEach(ticketKeys::forget);
+    }
+
+    private void sweepListed(Session session, Deadline deadline) {
         LeaseTimeToLiveResponse answer = client.timeToLive(session.lease(), true, deadline);
         Set<ByteString> wanted = new HashSet<>();
         session.live().forEach(key -> wanted.addAll(key.slots()));
@@ -158,12 +181,8 @@ final class SessionSweeper {
                 .filter(key -> !wanted.contains(key) && isOurs(key, session))
                 .map(key -> deletion(key, session, answer))
                 .toList();
-        ticketKeys.delete(deletions, deadline);
-        session.markSwept(now);
-        // Should one of those come after all, it is not live and goes like any orphan.
-        session.keys().stream()
-                .filter(key -> key.isAbandonedFor(session.ttl(), now))
-                .forEach(ticketKeys::forget);
+        client.txns(
+                deletions, Txns::each, (some, response) -> {}, (one, failure) -> sessions.retire(session), deadline);
     }
 
     private boolean isOurs(ByteString key, Session session) {

@@ -138,6 +138,20 @@ public final class Sessions implements AutoCloseable {
         }
     }
 
+    /**
+     * Lets nobody else into a session that has a key the login has lost its right to: it is kept while others hold or wait through it,
+     * and that key with it. A lease of the user's is the only one there is.
+     */
+    void retire(Session session) {
+        if (session.kind() == Session.Kind.COMMON) {
+            common.values().remove(session);
+        }
+    }
+
+    boolean isRetired(Session session) {
+        return session.kind() == Session.Kind.COMMON && !common.containsValue(session);
+    }
+
     /** Ends a lease and the key on it that nobody wants. If that fails the lease stays, to be tried again. */
     void endWithKey(Session session, Deadline deadline) {
         leases.revoke(session.lease(), deadline);
@@ -171,11 +185,16 @@ public final class Sessions implements AutoCloseable {
         List<ByteString> read = new ArrayList<>(wanted);
         read.add(proof);
         ProvenKeepAlive.Finding finding = keepAlive.send(session.lease(), read, deadline);
+        if (hasOwnKey && finding.refused().containsKey(proof)) {
+            session.markOwnKey(Session.OwnKey.FORBIDDEN);
+            return extend(session, wanted, deadline);
+        }
         boolean gone = hasOwnKey
                 ? finding.key(proof).isEmpty()
                 : finding.verdict() == ProvenKeepAlive.Verdict.NO_LEASE
                         && !wanted.isEmpty()
-                        && finding.found().isEmpty();
+                        && finding.found().isEmpty()
+                        && finding.refused().isEmpty();
         if (gone) {
             lose(session, LossReason.GONE, "etcd no longer knows its " + session);
         } else if (finding.verdict() == ProvenKeepAlive.Verdict.EXTENDED) {
@@ -245,7 +264,11 @@ public final class Sessions implements AutoCloseable {
         if (known != null && !known.isOver()) {
             long now = context.time().nanoTime();
             if (!isFresh(known, now) && !known.isExpired(now)) {
-                extend(known, List.of(), deadline);
+                if (!extend(known, List.of(), deadline).refused().isEmpty()) {
+                    // The login has lost its right to the lock the session was opened for; perhaps it has one to this.
+                    known.setReadable(readable);
+                    extend(known, List.of(), deadline).key(readable);
+                }
                 now = context.time().nanoTime();
             }
             if (isFresh(known, now)) {
@@ -310,7 +333,8 @@ public final class Sessions implements AutoCloseable {
                 ProvenKeepAlive.Finding finding =
                         extend(session, held.stream().map(TicketKey::bytes).toList(), deadline);
                 for (TicketKey key : held) {
-                    if (finding.key(key.bytes()).filter(key::isSame).isEmpty()) {
+                    if (!finding.refused().containsKey(key.bytes())
+                            && finding.key(key.bytes()).filter(key::isSame).isEmpty()) {
                         ticketKeys.lose(key, LossReason.GONE, "its key in etcd is gone");
                     }
                 }

@@ -14,14 +14,14 @@ import io.holdfast.spi.TimeSource;
 import io.holdfast.spi.Withdrawal;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
-import java.util.ArrayList;
 import java.util.Collection;
+import java.util.HashMap;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.concurrent.CompletableFuture;
 import java.util.function.Consumer;
-import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /*
@@ -110,7 +110,7 @@ public final class TicketKeys {
 
     /** Deletes a key wherever it may be; twice is no harm. Whether it was there. */
     public boolean delete(TicketKey key, Deadline deadline) {
-        return delete(List.of(key), key.session(), deadline).contains(key);
+        return delete(List.of(key), key.session(), deadline).wasThere(key);
     }
 
     /**
@@ -124,61 +124,72 @@ public final class TicketKeys {
                         key.session().keys().stream().filter(other -> other != key && other.isGivenUp()))
                 .limit(WITHDRAWN_TOGETHER)
                 .toList();
-        try {
-            return withdraw(key, some, deadline);
-        } catch (RpcFailure failure) {
-            if (some.size() == 1 || !failure.isForbidden()) {
-                throw failure;
-            }
-            // The login has lost its right to one of the others.
-            return withdraw(key, List.of(key), deadline);
-        }
-    }
-
-    private Withdrawal withdraw(TicketKey key, List<TicketKey> some, Deadline deadline) {
-        Set<TicketKey> there = delete(some, key.session(), deadline);
+        Deletion done = delete(some, key.session(), deadline);
         for (TicketKey one : some) {
-            if (one != key) {
-                one.noteWithdrawal(answer(there.contains(one)));
+            if (done.refused().containsKey(one)) {
+                continue;
             }
-            if (there.contains(one) || one.revision() > 0) {
+            if (one != key) {
+                one.noteWithdrawal(answer(done.wasThere(one)));
+            }
+            if (done.wasThere(one) || one.revision() > 0) {
                 // It was there and is gone. Should its request be made once more, the sweep finds that.
                 forget(one);
             }
         }
-        return answer(there.contains(key));
+        return answer(done.wasThere(key));
     }
 
     private static Withdrawal answer(boolean wasThere) {
         return wasThere ? Withdrawal.REMOVED : Withdrawal.NOT_FOUND;
     }
 
-    /** Deletes keys that are still in that session: none that has moved to linger meanwhile. Those that were there. */
-    private Set<TicketKey> delete(Collection<TicketKey> those, Session session, Deadline deadline) {
-        List<TicketKey> keys = new ArrayList<>();
-        List<TxnRequest> deletions = new ArrayList<>();
-        for (TicketKey key : those) {
-            for (ByteString slot : key.slots()) {
-                keys.add(key);
-                deletions.add(Txns.ifAll(Txns.delete(slot), key.isIn(slot), Txns.boundTo(slot, session.lease())));
+    /**
+     * What became of keys that were to be deleted.
+     *
+     * @param there those that were there
+     * @param refused those the login has lost its right to
+     */
+    record Deletion(Set<TicketKey> there, Map<TicketKey, RpcFailure> refused) {
+
+        /** @throws RpcFailure if the login has lost its right to it */
+        boolean wasThere(TicketKey key) {
+            RpcFailure refusal = refused.get(key);
+            if (refusal != null) {
+                throw refusal;
             }
+            return there.contains(key);
         }
-        List<Boolean> made = delete(deletions, deadline);
-        return IntStream.range(0, keys.size())
-                .filter(made::get)
-                .mapToObj(keys::get)
-                .collect(Collectors.toSet());
     }
 
-    /** Deletes what these transactions are to delete, whichever of them is made. */
-    List<Boolean> delete(List<TxnRequest> deletions, Deadline deadline) {
-        List<Boolean> made = new ArrayList<>();
+    private record KeyInSlot(TicketKey key, ByteString slot) {
+
+        TxnRequest deletion(Session session) {
+            return Txns.ifAll(Txns.delete(slot), key.isIn(slot), Txns.boundTo(slot, session.lease()));
+        }
+    }
+
+    /** Deletes keys that are still in that session: none that has moved to linger meanwhile. */
+    Deletion delete(Collection<TicketKey> those, Session session, Deadline deadline) {
+        Deletion done = new Deletion(new HashSet<>(), new HashMap<>());
+        List<KeyInSlot> places = those.stream()
+                .flatMap(key -> key.slots().stream().map(slot -> new KeyInSlot(key, slot)))
+                .toList();
         client.txns(
-                deletions,
-                Txns::each,
-                (some, response) -> Txns.made(some, response).forEach(made::add),
+                places,
+                some -> Txns.each(
+                        some.stream().map(place -> place.deletion(session)).toList()),
+                (some, response) -> {
+                    List<Boolean> made = Txns.made(some.size(), response);
+                    for (int i = 0; i < some.size(); i++) {
+                        if (made.get(i)) {
+                            done.there().add(some.get(i).key());
+                        }
+                    }
+                },
+                (place, failure) -> done.refused().put(place.key(), failure),
                 deadline);
-        return made;
+        return done;
     }
 
     /** As {@link #delete}, without waiting for it, of one that is known to have been there. */
@@ -189,8 +200,7 @@ public final class TicketKeys {
     /** Deletes keys that are still in that session. Whether it could. */
     boolean deleteAll(Set<TicketKey> left, Session session, Deadline deadline) {
         try {
-            delete(left, session, deadline);
-            return true;
+            return delete(left, session, deadline).refused().isEmpty();
         } catch (RpcFailure failure) {
             LOG.log(Level.DEBUG, () -> "Could not clear " + session + " yet: " + failure.getMessage());
             return false;
