@@ -214,7 +214,8 @@ class FaultsTest {
 
             for (int i : List.of(0, 1, 2, 4)) {
                 assertThat(meddled.withdraw(waiters.get(i))).isEqualTo(Withdrawal.REMOVED);
-                assertThat(one.store.view(name + i, TestClient.soon()).waiters()).isEmpty();
+                assertThat(one.store.view(name + i, TestClient.soon()).waiters())
+                        .isEmpty();
             }
             assertThatThrownBy(() -> meddled.withdraw(waiters.get(3))).isInstanceOf(StoreUnavailableException.class);
         }
@@ -412,6 +413,15 @@ class FaultsTest {
         // It may take it for its turn; the next renewal knows better.
         await().until(() -> waiter.isGranted() || waiter.isLost());
         assertThat(two.renew(waiter)).isEqualTo(Renewed.GONE);
+    }
+
+    @Test
+    void p1ALockIsLostWhoseKeySomebodyBoundToAnotherLease() {
+        TestTicket held = one.grant(name);
+        String lease = etcdctl.newLease(Duration.ofMinutes(1));
+        etcdctl.run("put", "--lease=" + lease, keys().get(0), "bound anew");
+
+        assertThat(one.renew(held)).isEqualTo(Renewed.GONE);
     }
 
     @Test

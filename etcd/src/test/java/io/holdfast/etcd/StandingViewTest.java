@@ -152,6 +152,37 @@ class StandingViewTest extends MeddledTest {
         assertThat(waiter.isGranted()).isFalse();
     }
 
+    @Test
+    void p1GrantsNothingOnAListingThatWasAskedForBeforeItsWatchWasReopened() {
+        TestTicket holder = enqueue(other).arrived();
+        meddler.delaysAnswerTo = RangeRequest.class::isInstance;
+        TestTicket first = enqueue(client);
+        await().until(() -> !meddler.underWay.isEmpty());
+        meddler.delayWatches();
+        meddler.cancelWatch(meddler.watchIds.get(1));
+        await().until(() -> meddler.watchesToOpen() == 1);
+        TestTicket unseen = enqueue(other);
+        meddler.openWatches();
+        await().until(() -> meddler.underWay.size() == 2);
+        TestTicket last = enqueue(client);
+        other.release(holder);
+        client.withdraw(first);
+        unseen.arrived();
+        await().until(() -> meddler.told.stream()
+                        .flatMap(told -> told.getEventsList().stream())
+                        .filter(event -> event.getType() == Event.EventType.DELETE)
+                        .count()
+                == 2);
+
+        // To the first listing, with what was told since, the last is the only one left.
+        meddler.letFirstGo();
+
+        await().during(Duration.ofMillis(300)).until(() -> !last.isGranted());
+        meddler.letGo();
+        other.release(unseen);
+        last.arrived();
+    }
+
     private void swallow(Predicate<WatchResponse> which) {
         meddler.watched = told -> which.test(told) ? List.of() : List.of(told);
     }
