@@ -6,6 +6,7 @@ import io.holdfast.etcd.client.WatchHub;
 import io.holdfast.etcd.internal.wire.KeyValue;
 import io.holdfast.etcd.session.TicketKey;
 import io.holdfast.spi.StoreContext;
+import io.holdfast.spi.support.EarliestAlarm;
 import java.time.Duration;
 import java.util.List;
 import java.util.NavigableMap;
@@ -60,10 +61,10 @@ final class LockQueue implements TicketKey.Waiting {
     private final WatchHub hub;
     private final StoreContext context;
     private final Consumer<LockQueue> closing;
+    private final EarliestAlarm idle;
 
     private final NavigableMap<Long, TicketKey> waiting = new TreeMap<>(); // by create revision; guarded by this
     private @Nullable QueueWatch sight; // guarded by this
-    private boolean closePlanned; // guarded by this
     private boolean closed; // guarded by this
     private long usedNanos; // guarded by this
     private long lastPosition; // guarded by this
@@ -75,6 +76,7 @@ final class LockQueue implements TicketKey.Waiting {
         this.hub = hub;
         this.context = context;
         this.closing = closing;
+        this.idle = new EarliestAlarm(context.timer(), this::closeIfIdle);
     }
 
     /**
@@ -148,22 +150,19 @@ final class LockQueue implements TicketKey.Waiting {
 
     synchronized void closeIfIdleLater() {
         usedNanos = context.time().nanoTime();
-        if (waiting.isEmpty() && !closePlanned && !closed) {
-            closePlanned = true;
-            context.timer().at(usedNanos + IDLE_NANOS, this::closeIfIdle);
+        if (waiting.isEmpty()) {
+            idle.at(usedNanos + IDLE_NANOS);
         }
     }
 
     private void closeIfIdle() {
         synchronized (this) {
-            closePlanned = false;
+            long idleUntil = usedNanos + IDLE_NANOS;
             if (!waiting.isEmpty()) {
                 return;
             }
-            long idleUntil = usedNanos + IDLE_NANOS;
             if (idleUntil - context.time().nanoTime() > 0) {
-                closePlanned = true;
-                context.timer().at(idleUntil, this::closeIfIdle);
+                idle.at(idleUntil);
                 return;
             }
             closed = true;
