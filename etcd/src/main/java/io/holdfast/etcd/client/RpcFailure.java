@@ -39,7 +39,7 @@ public final class RpcFailure extends RuntimeException {
         super(message, status.getCause());
         this.fate = fate;
         this.code = status.getCode();
-        this.description = status.getDescription() == null ? "" : status.getDescription();
+        this.description = text(status);
     }
 
     private RpcFailure(Fate fate, RpcFailure failure) {

@@ -50,10 +50,6 @@ public final class Keys {
         return slot.startsWith(start) ? slot.substring(start.length()) : slot;
     }
 
-    public ByteString ticket(String name, String slot) {
-        return ByteString.copyFromUtf8(prefix + NAMES.encode(name) + "/" + slot);
-    }
-
     public ByteString session(long lease) {
         return ByteString.copyFromUtf8(prefix + SESSIONS + Long.toHexString(lease));
     }

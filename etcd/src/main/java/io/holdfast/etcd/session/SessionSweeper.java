@@ -111,7 +111,7 @@ final class SessionSweeper {
             if (key.endIfOver(now)) {
                 ticketKeys.abandon(key);
                 // Not if a release that came too late has let it linger.
-                ticketKeys.deleteAsync(key, key.isBoundTo(session)).thenRun(() -> ticketKeys.forget(key));
+                ticketKeys.deleteAsync(key, session).thenRun(() -> ticketKeys.forget(key));
             }
         });
     }

@@ -98,7 +98,7 @@ public final class Sessions implements AutoCloseable {
             throw RpcFailure.unavailable("no time left to open a session");
         }
         try {
-            Session session = renewOrOpen(ttlClass, keys.ticket(lockName, ""), deadline);
+            Session session = renewOrOpen(ttlClass, keys.queue(lockName), deadline);
             requireTtl(session, lockName, ttl);
             session.markUsed(context.time().nanoTime());
             return session;

@@ -95,11 +95,6 @@ public final class TicketKey {
         return found.getCreateRevision() == revision;
     }
 
-    /** True while it is there and has not moved away from that session. */
-    Compare isBoundTo(Session holder) {
-        return Txns.boundTo(bytes(), holder.lease());
-    }
-
     /** Of its last change, as last read. */
     long changeRevision() {
         return changeRevision;

@@ -4,7 +4,6 @@ import com.google.protobuf.ByteString;
 import io.holdfast.LossReason;
 import io.holdfast.etcd.client.EtcdClient;
 import io.holdfast.etcd.client.RpcFailure;
-import io.holdfast.etcd.internal.wire.Compare;
 import io.holdfast.etcd.internal.wire.KVGrpc;
 import io.holdfast.etcd.internal.wire.TxnRequest;
 import io.holdfast.etcd.internal.wire.TxnResponse;
@@ -193,8 +192,8 @@ public final class TicketKeys {
     }
 
     /** As {@link #delete}, without waiting for it, of one that is known to have been there. */
-    CompletableFuture<TxnResponse> deleteAsync(TicketKey key, Compare condition) {
-        return client.callAsync(KVGrpc.getTxnMethod(), Txns.ifAll(Txns.delete(key.bytes()), key.isThere(), condition));
+    CompletableFuture<TxnResponse> deleteAsync(TicketKey key, Session session) {
+        return client.callAsync(KVGrpc.getTxnMethod(), new KeyInSlot(key, key.bytes()).deletion(session));
     }
 
     /** Deletes keys that are still in that session. Whether it could. */
