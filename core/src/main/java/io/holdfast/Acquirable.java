@@ -25,7 +25,10 @@ public interface Acquirable<H extends Hold> {
     /** Asks once and never waits for the lock; empty if it is taken. */
     Optional<H> tryAcquire();
 
-    /** Waits its turn, but no longer than {@code maxWait}, which covers every trip to the store too. */
+    /**
+     * Waits its turn, but no longer than {@code maxWait}, which covers every trip to the store too. Zero or less asks once, as
+     * {@link #tryAcquire()}.
+     */
     Optional<H> tryAcquire(Duration maxWait) throws InterruptedException;
 
     /** {@link #acquire()} without a waiting thread. */

@@ -33,6 +33,8 @@ final class FaultyStore implements DowngradingStore, AdministeredStore {
     volatile Network network = Network.UP;
     volatile Runnable beforeAnswer = () -> {};
     volatile Runnable beforeAsk = () -> {};
+    /** With the deadline that a request for a lock was given. */
+    volatile Consumer<Deadline> beforeRequest = deadline -> {};
     /** With the engine's ticket, once it has been told the answer and before the engine looks at it. */
     volatile Consumer<Ticket> afterAsk = ticket -> {};
 
@@ -69,6 +71,7 @@ final class FaultyStore implements DowngradingStore, AdministeredStore {
     public Optional<Refusal> request(Ticket ticket, Mode mode, Deadline deadline) {
         asks.incrementAndGet();
         beforeAsk.run();
+        beforeRequest.accept(deadline);
         Optional<Refusal> refusal = send(
                 List.of(ticket), () -> inner.request(RelayedTicket.of(ticket).atStore(), mode, deadline));
         afterAsk.accept(ticket);

@@ -44,6 +44,32 @@ class TimeLimitsTest {
     }
 
     @Test
+    void ofNothingAsksTheStoreOnceAsIfItWereNotSaid() throws Exception {
+        client.store.beforeRequest = deadline -> {
+            if (deadline.hasPassed()) {
+                throw new StoreUnavailableException("orders", "the deadline passed before it could be asked");
+            }
+        };
+
+        assertHeldAndReleased(client.lock("orders").tryAcquire(Duration.ZERO));
+        assertHeldAndReleased(client.lock("orders").tryAcquire(Duration.ofSeconds(-1)));
+        assertHeldAndReleased(
+                client.lock("orders").tryAcquireAsync(Duration.ZERO).join());
+        assertHeldAndReleased(client.holdfast.lockAll("orders", "stock").tryAcquire(Duration.ZERO));
+        assertHeldAndReleased(
+                client.holdfast.lockAll("orders", "stock").tryAcquireAsync().join());
+        assertHeldAndReleased(client.holdfast
+                .lockAll("orders", "stock")
+                .tryAcquireAsync(Duration.ZERO)
+                .join());
+    }
+
+    private static void assertHeldAndReleased(Optional<? extends Hold> hold) {
+        assertThat(hold.map(Hold::isValid)).contains(true);
+        hold.ifPresent(Hold::release);
+    }
+
+    @Test
     @DisplayName("P7 that ends a request after a wait for another thread ends like any wait in vain")
     void thatEndsARequestAfterAWaitForAnotherThreadEndsLikeAnyWaitInVain() throws Exception {
         for (RuntimeException failure : failures()) {

@@ -92,11 +92,11 @@ final class Acquisition implements TicketUser {
     private boolean longWaitSaid;
     private @Nullable HeldLease lease;
 
-    Acquisition(Acquisitions shared, LockTerms terms, Patience patience, Deadline deadline, Caller caller) {
+    Acquisition(Acquisitions shared, LockTerms terms, Patience patience, Caller caller) {
         this.shared = shared;
         this.terms = terms;
         this.patience = patience;
-        this.deadline = deadline;
+        this.deadline = patience.deadline();
         this.startedNanos = shared.time.nanoTime();
         this.caller = caller;
         this.stay = new GateStay(terms, caller, shared.held);
@@ -258,7 +258,7 @@ final class Acquisition implements TicketUser {
             stage = Stage.ASKING;
             return true;
         }
-        if (patience == Patience.ONCE) {
+        if (patience.isForOneTry()) {
             abandon(Outcome.TAKEN, "another thread of this client has it or waits for it");
             return false;
         }
@@ -297,7 +297,7 @@ final class Acquisition implements TicketUser {
     }
 
     private Mode mode() {
-        return patience == Patience.ONCE || terms.poll() != null ? Mode.TRY : Mode.QUEUE;
+        return patience.isForOneTry() || terms.poll() != null ? Mode.TRY : Mode.QUEUE;
     }
 
     private void settle(KeptTicket asked, Optional<Refusal> refusal, long askedNanos) {
@@ -419,11 +419,11 @@ final class Acquisition implements TicketUser {
     }
 
     private void pause(Refusal refusal) {
-        if (patience == Patience.ONCE) {
+        if (patience.isForOneTry()) {
             abandon(Outcome.TAKEN, refusal.reason());
             return;
         }
-        if (!retries().countRefusal() && patience != Patience.ENDLESS) {
+        if (!retries().countRefusal() && patience.limit() != Patience.Limit.NONE) {
             abandon(Outcome.TAKEN, "taken at every try: " + refusal.reason());
             return;
         }
@@ -446,7 +446,7 @@ final class Acquisition implements TicketUser {
     }
 
     private void listenForHints() {
-        if (patience != Patience.ONCE && shared.requests.store() instanceof HintingStore hinting) {
+        if (!patience.isForOneTry() && shared.requests.store() instanceof HintingStore hinting) {
             retries().listen(hinting, caller::wake);
         }
         if (retries != null) {

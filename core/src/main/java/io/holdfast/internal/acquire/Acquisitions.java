@@ -32,7 +32,8 @@ public final class Acquisitions {
 
     final LongWaits longWaits;
     final HeldLocks held = new HeldLocks();
-    private final Deadline never;
+    private final Patience oneTry;
+    private final Patience endless;
     private final Set<Acquisition> waiting = ConcurrentHashMap.newKeySet();
 
     public Acquisitions(
@@ -56,17 +57,25 @@ public final class Acquisitions {
         this.callbacks = callbacks;
         this.tasks = tasks;
         this.longWaits = longWaits;
-        this.never = Deadline.never(time);
+        this.oneTry = new Patience(Patience.Limit.ONE_TRY, Deadline.never(time));
+        this.endless = new Patience(Patience.Limit.NONE, Deadline.never(time));
     }
 
-    /** For those who wait as long as it takes, and those who ask once: every request has its own limit. */
-    public Deadline never() {
-        return never;
+    public Patience oneTry() {
+        return oneTry;
     }
 
-    public Deadline after(Duration wait) {
-        return Deadline.after(time, wait);
+    public Patience endless() {
+        return endless;
     }
+
+    /** For that long; with no time at all it asks once. */
+    public Patience upTo(Duration maxWait) {
+        return maxWait.isNegative() || maxWait.isZero()
+                ? oneTry
+                : new Patience(Patience.Limit.DEADLINE, Deadline.after(time, maxWait));
+    }
+
 
     public Timer timer() {
         return timer;

@@ -2,7 +2,6 @@ package io.holdfast.internal.acquire;
 
 import io.holdfast.LockEvent.Outcome;
 import io.holdfast.internal.lease.HeldLease;
-import io.holdfast.spi.Deadline;
 import io.holdfast.spi.StoreContext.Alarm;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.RejectedExecutionException;
@@ -29,25 +28,17 @@ public final class AsyncDriver<T> extends CompletableFuture<T> implements Runnab
     private volatile boolean over; // its outcome is on the way to the future: a late wake must not make another
 
     private AsyncDriver(
-            Acquisitions acquisitions,
-            LockTerms terms,
-            Patience patience,
-            Deadline deadline,
-            Function<@Nullable HeldLease, T> form) {
+            Acquisitions acquisitions, LockTerms terms, Patience patience, Function<@Nullable HeldLease, T> form) {
         this.shared = acquisitions;
         this.form = form;
         Wakeable wakeable = new Wakeable(this);
         this.wakeable = wakeable;
-        this.acquisition = new Acquisition(acquisitions, terms, patience, deadline, Caller.future(wakeable));
+        this.acquisition = new Acquisition(acquisitions, terms, patience, Caller.future(wakeable));
     }
 
     public static <T> CompletableFuture<T> acquire(
-            Acquisitions acquisitions,
-            LockTerms terms,
-            Patience patience,
-            Deadline deadline,
-            Function<@Nullable HeldLease, T> form) {
-        AsyncDriver<T> driver = new AsyncDriver<>(acquisitions, terms, patience, deadline, form);
+            Acquisitions acquisitions, LockTerms terms, Patience patience, Function<@Nullable HeldLease, T> form) {
+        AsyncDriver<T> driver = new AsyncDriver<>(acquisitions, terms, patience, form);
         driver.whenComplete((outcome, failure) -> driver.endIfUnwanted());
         driver.acquisition.begin();
         driver.wake();

@@ -53,7 +53,7 @@ final class GateStay extends Gate.Entry<KeptTicket> implements InsideGate {
         Gate<KeptTicket> gate = terms.site().gate;
         if (waiting) {
             inside = gate.proceed(this);
-        } else if (patience == Patience.ONCE) {
+        } else if (patience.isForOneTry()) {
             inside = gate.tryEnter(this);
         } else {
             inside = gate.enter(this, sinceNanos);

@@ -1,17 +1,33 @@
 package io.holdfast.internal.acquire;
 
-import java.time.Duration;
+import io.holdfast.spi.Deadline;
 
-/** How much a caller puts up with. */
-public enum Patience {
-    /** Asks once. */
-    ONCE,
-    /** Waits until a deadline. */
-    LIMITED,
-    /** Waits as long as it takes. */
-    ENDLESS;
+/**
+ * How long a caller waits for a lock. Immutable.
+ *
+ * @param limit what ends its wait
+ * @param deadline when its wait ends, trips to the store included; far away unless that is its limit
+ */
+public record Patience(Limit limit, Deadline deadline) {
 
-    public static Patience of(Duration maxWait) {
-        return maxWait.isNegative() || maxWait.isZero() ? ONCE : LIMITED;
+    enum Limit {
+        /** The first answer: it asks once. Its request has the usual time. */
+        ONE_TRY,
+        DEADLINE,
+        /** Nothing: it waits as long as it takes. */
+        NONE
+    }
+
+    public boolean isForOneTry() {
+        return limit == Limit.ONE_TRY;
+    }
+
+    public boolean isLimited() {
+        return limit == Limit.DEADLINE;
+    }
+
+    /** Whether the time is over that the caller has set. */
+    public boolean isOver() {
+        return deadline.hasPassed();
     }
 }

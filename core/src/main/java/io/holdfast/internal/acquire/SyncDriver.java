@@ -3,7 +3,6 @@ package io.holdfast.internal.acquire;
 import io.holdfast.LockEvent.Outcome;
 import io.holdfast.internal.lease.HeldLease;
 import io.holdfast.internal.work.ClientExecutors;
-import io.holdfast.spi.Deadline;
 import java.util.concurrent.ForkJoinPool;
 import java.util.concurrent.RejectedExecutionException;
 import org.jspecify.annotations.Nullable;
@@ -14,13 +13,12 @@ public final class SyncDriver {
     private SyncDriver() {}
 
     /** Null if it ended without a lease. */
-    public static @Nullable HeldLease acquire(
-            Acquisitions acquisitions, LockTerms terms, Patience patience, Deadline deadline)
+    public static @Nullable HeldLease acquire(Acquisitions acquisitions, LockTerms terms, Patience patience)
             throws InterruptedException {
         if (Thread.interrupted()) {
             throw new InterruptedException();
         }
-        Acquisition acquisition = begin(acquisitions, terms, patience, deadline);
+        Acquisition acquisition = begin(acquisitions, terms, patience);
         while (!acquisition.advance()) {
             if (Thread.interrupted()) {
                 acquisition.abandon(Outcome.INTERRUPTED, "the waiting thread was interrupted");
@@ -33,8 +31,8 @@ public final class SyncDriver {
 
     /** As {@link #acquire}, but interrupts only show in the flag afterwards. */
     public static @Nullable HeldLease acquireUninterruptibly(
-            Acquisitions acquisitions, LockTerms terms, Patience patience, Deadline deadline) {
-        Acquisition acquisition = begin(acquisitions, terms, patience, deadline);
+            Acquisitions acquisitions, LockTerms terms, Patience patience) {
+        Acquisition acquisition = begin(acquisitions, terms, patience);
         boolean interrupted = false;
         try {
             while (!acquisition.advance()) {
@@ -49,8 +47,8 @@ public final class SyncDriver {
         }
     }
 
-    private static Acquisition begin(Acquisitions acquisitions, LockTerms terms, Patience patience, Deadline deadline) {
-        Acquisition acquisition = new Acquisition(acquisitions, terms, patience, deadline, Caller.thisThread());
+    private static Acquisition begin(Acquisitions acquisitions, LockTerms terms, Patience patience) {
+        Acquisition acquisition = new Acquisition(acquisitions, terms, patience, Caller.thisThread());
         acquisition.begin();
         return acquisition;
     }

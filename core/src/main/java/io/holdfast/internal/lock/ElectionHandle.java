@@ -111,7 +111,7 @@ public final class ElectionHandle implements Election {
         }
         CompletableFuture<Long> campaign = campaignAsync();
         Alarm alarm =
-                acquisitions.timer().at(acquisitions.after(maxWait).atNanos(), () -> campaign.complete(TIMED_OUT));
+                acquisitions.timer().at(acquisitions.upTo(maxWait).deadline().atNanos(), () -> campaign.complete(TIMED_OUT));
         try {
             long epoch = await(campaign);
             return epoch == TIMED_OUT ? OptionalLong.empty() : OptionalLong.of(epoch);
@@ -387,7 +387,7 @@ public final class ElectionHandle implements Election {
         } catch (StoreUnavailableException | UnknownOutcomeException e) {
             LOG.log(Level.DEBUG, "Election '" + name() + "' cannot campaign, trying again", e);
             CountDownLatch rested = new CountDownLatch(1);
-            acquisitions.timer().at(acquisitions.after(rest()).atNanos(), rested::countDown);
+            acquisitions.timer().at(acquisitions.upTo(rest()).deadline().atNanos(), rested::countDown);
             rested.await();
             return Optional.empty();
         }

@@ -11,7 +11,6 @@ import io.holdfast.internal.acquire.Patience;
 import io.holdfast.internal.acquire.SyncDriver;
 import io.holdfast.internal.lease.HeldLease;
 import io.holdfast.internal.ticket.Views;
-import io.holdfast.spi.Deadline;
 import java.time.Duration;
 import java.util.Objects;
 import java.util.Optional;
@@ -41,32 +40,29 @@ public class LeaseHandle implements Acquirable<Lease> {
 
     @Override
     public Lease acquire() throws InterruptedException {
-        return obtained(SyncDriver.acquire(acquisitions, terms, Patience.ENDLESS, acquisitions.never()));
+        return obtained(SyncDriver.acquire(acquisitions, terms, acquisitions.endless()));
     }
 
     @Override
     public Optional<Lease> tryAcquire() {
-        return takeNow().map(HeldLease::delivered);
+        return Optional.ofNullable(SyncDriver.acquireUninterruptibly(acquisitions, terms, acquisitions.oneTry()))
+                .map(HeldLease::delivered);
     }
 
     @Override
     public Optional<Lease> tryAcquire(Duration maxWait) throws InterruptedException {
-        return take(Patience.of(maxWait), acquisitions.after(maxWait)).map(HeldLease::delivered);
+        return Optional.ofNullable(SyncDriver.acquire(acquisitions, terms, acquisitions.upTo(maxWait)))
+                .map(HeldLease::delivered);
     }
 
     @Override
     public CompletableFuture<Lease> acquireAsync() {
-        return AsyncDriver.acquire(acquisitions, terms, Patience.ENDLESS, acquisitions.never(), LeaseHandle::obtained);
+        return AsyncDriver.acquire(acquisitions, terms, acquisitions.endless(), LeaseHandle::obtained);
     }
 
     @Override
     public CompletableFuture<Optional<Lease>> tryAcquireAsync() {
-        return AsyncDriver.acquire(
-                acquisitions,
-                terms,
-                Patience.ONCE,
-                acquisitions.never(),
-                lease -> Optional.ofNullable(lease).map(HeldLease::delivered));
+        return tryAcquireAsync(Duration.ZERO);
     }
 
     @Override
@@ -74,23 +70,21 @@ public class LeaseHandle implements Acquirable<Lease> {
         return AsyncDriver.acquire(
                 acquisitions,
                 terms,
-                Patience.of(maxWait),
-                acquisitions.after(maxWait),
+                acquisitions.upTo(maxWait),
                 lease -> Optional.ofNullable(lease).map(HeldLease::delivered));
     }
 
-    /** For those who take several before the user gets any: not delivered yet, as what the next two return. */
-    Optional<HeldLease> takeNow() {
+    /** For one who takes several before the user gets any: not delivered yet. Asking once is not interrupted. */
+    Optional<HeldLease> take(Patience patience) throws InterruptedException {
         return Optional.ofNullable(
-                SyncDriver.acquireUninterruptibly(acquisitions, terms, Patience.ONCE, acquisitions.never()));
+                patience.isForOneTry()
+                        ? SyncDriver.acquireUninterruptibly(acquisitions, terms, patience)
+                        : SyncDriver.acquire(acquisitions, terms, patience));
     }
 
-    Optional<HeldLease> take(Patience patience, Deadline deadline) throws InterruptedException {
-        return Optional.ofNullable(SyncDriver.acquire(acquisitions, terms, patience, deadline));
-    }
-
-    CompletableFuture<Optional<HeldLease>> takeAsync(Patience patience, Deadline deadline) {
-        return AsyncDriver.acquire(acquisitions, terms, patience, deadline, Optional::ofNullable);
+    /** As {@link #take}, without a waiting thread. */
+    CompletableFuture<Optional<HeldLease>> takeAsync(Patience patience) {
+        return AsyncDriver.acquire(acquisitions, terms, patience, Optional::ofNullable);
     }
 
     public LockView inspect() {

@@ -7,14 +7,11 @@ import io.holdfast.MultiLock;
 import io.holdfast.internal.acquire.Acquisitions;
 import io.holdfast.internal.acquire.Patience;
 import io.holdfast.internal.lease.HeldLease;
-import io.holdfast.spi.Deadline;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
-import java.util.function.BooleanSupplier;
-import java.util.function.Consumer;
 import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 
@@ -45,17 +42,13 @@ public final class MultiLockHandle implements MultiLock {
 
     @Override
     public MultiLease acquire() throws InterruptedException {
-        return take(
-                        (lock, before) -> lock.take(Patience.ENDLESS, acquisitions.never()),
-                        () -> true,
-                        HeldMultiLease::releaseUndelivered)
-                .orElseThrow();
+        return take(acquisitions.endless()).orElseThrow();
     }
 
     @Override
     public Optional<MultiLease> tryAcquire() {
         try {
-            return take((lock, before) -> lock.takeNow(), () -> false, HeldMultiLease::releaseUndelivered);
+            return take(acquisitions.oneTry());
         } catch (InterruptedException e) {
             throw new AssertionError("asking once does not wait", e);
         }
@@ -63,21 +56,12 @@ public final class MultiLockHandle implements MultiLock {
 
     @Override
     public Optional<MultiLease> tryAcquire(Duration maxWait) throws InterruptedException {
-        if (maxWait.isNegative() || maxWait.isZero()) {
-            return tryAcquire();
-        }
-        Deadline deadline = acquisitions.after(maxWait);
-        // The time is for all of them together: none is asked for once it is over, and giving back takes no more of it.
-        return take(
-                (lock, before) ->
-                        before > 0 && deadline.hasPassed() ? Optional.empty() : lock.take(Patience.LIMITED, deadline),
-                () -> !deadline.hasPassed(),
-                HeldMultiLease::releaseUndeliveredInBackground);
+        return take(acquisitions.upTo(maxWait));
     }
 
     @Override
     public CompletableFuture<MultiLease> acquireAsync() {
-        return new Chain<>(Patience.ENDLESS, acquisitions.never(), Optional::orElseThrow).start();
+        return new Chain<>(acquisitions.endless(), Optional::orElseThrow).start();
     }
 
     @Override
@@ -87,44 +71,57 @@ public final class MultiLockHandle implements MultiLock {
 
     @Override
     public CompletableFuture<Optional<MultiLease>> tryAcquireAsync(Duration maxWait) {
-        Patience patience = Patience.of(maxWait);
-        return new Chain<>(patience, acquisitions.after(maxWait), Function.identity()).start();
-    }
-
-    private interface Way {
-        Optional<HeldLease> acquire(LockHandle lock, int locksBefore) throws InterruptedException;
+        return new Chain<>(acquisitions.upTo(maxWait), Function.identity()).start();
     }
 
     /** Empty if one could not be had, or was lost before the last was and there is no time to begin anew. */
-    private Optional<MultiLease> take(Way way, BooleanSupplier mayBeginAnew, Consumer<List<HeldLease>> giveBack)
-            throws InterruptedException {
-        Optional<HeldMultiLease> all;
+    private Optional<MultiLease> take(Patience patience) throws InterruptedException {
         do {
-            all = takeOnce(way, giveBack);
-            if (all.isEmpty() || all.get().isValid()) {
-                return all.map(HeldMultiLease::delivered);
+            List<HeldLease> taken = new ArrayList<>();
+            boolean delivered = false;
+            try {
+                if (!takeEach(patience, taken)) {
+                    return Optional.empty();
+                }
+                HeldMultiLease all = new HeldMultiLease(taken);
+                if (all.isValid()) {
+                    delivered = true;
+                    return Optional.of(all.delivered());
+                }
+            } finally {
+                if (!delivered) {
+                    giveBack(taken, patience);
+                }
             }
-            giveBack.accept(all.get().heldLeases());
-        } while (mayBeginAnew.getAsBoolean());
+        } while (mayBeginAnew(patience));
         return Optional.empty();
     }
 
-    /** All, though some may be lost by now, or empty if one could not be had. */
-    private Optional<HeldMultiLease> takeOnce(Way way, Consumer<List<HeldLease>> giveBack) throws InterruptedException {
-        List<HeldLease> taken = new ArrayList<>();
-        try {
-            for (LockHandle lock : locks) {
-                Optional<HeldLease> lease = way.acquire(lock, taken.size());
-                if (lease.isEmpty()) {
-                    return Optional.empty();
-                }
-                taken.add(lease.get());
+    /** False if one could not be had. The time is for all together: none but the first is asked for once it is over. */
+    private boolean takeEach(Patience patience, List<HeldLease> taken) throws InterruptedException {
+        for (LockHandle lock : locks) {
+            if (!taken.isEmpty() && patience.isOver()) {
+                return false;
             }
-            return Optional.of(new HeldMultiLease(taken));
-        } finally {
-            if (taken.size() < locks.size()) {
-                giveBack.accept(taken);
+            Optional<HeldLease> lease = lock.take(patience);
+            if (lease.isEmpty()) {
+                return false;
             }
+            taken.add(lease.get());
+        }
+        return true;
+    }
+
+    private static boolean mayBeginAnew(Patience patience) {
+        return !patience.isForOneTry() && !patience.isOver();
+    }
+
+    /** Giving back takes nothing of a limited time. */
+    private static void giveBack(List<HeldLease> taken, Patience patience) {
+        if (patience.isLimited()) {
+            HeldMultiLease.releaseUndeliveredInBackground(taken);
+        } else {
+            HeldMultiLease.releaseUndelivered(taken);
         }
     }
 
@@ -132,14 +129,12 @@ public final class MultiLockHandle implements MultiLock {
     private final class Chain<T> extends CompletableFuture<T> {
 
         private final Patience patience;
-        private final Deadline deadline;
         private final Function<Optional<MultiLease>, T> form;
         private final List<HeldLease> taken = new ArrayList<>(); // by one step after the other
         private volatile @Nullable CompletableFuture<Optional<HeldLease>> current;
 
-        Chain(Patience patience, Deadline deadline, Function<Optional<MultiLease>, T> form) {
+        Chain(Patience patience, Function<Optional<MultiLease>, T> form) {
             this.patience = patience;
-            this.deadline = deadline;
             this.form = form;
         }
 
@@ -162,12 +157,12 @@ public final class MultiLockHandle implements MultiLock {
                 finish();
                 return;
             }
-            if (isDone() || (patience != Patience.ONCE && !taken.isEmpty() && deadline.hasPassed())) {
+            if (isDone() || (!taken.isEmpty() && patience.isOver())) {
                 giveUp();
                 return;
             }
             CompletableFuture<Optional<HeldLease>> step =
-                    locks.get(taken.size()).takeAsync(patience, deadline);
+                    locks.get(taken.size()).takeAsync(patience);
             current = step;
             step.whenComplete(this::settle);
             if (isDone()) {
@@ -189,7 +184,7 @@ public final class MultiLockHandle implements MultiLock {
 
         private void finish() {
             HeldMultiLease together = new HeldMultiLease(taken);
-            if (!together.isValid() && !isDone() && patience != Patience.ONCE && !deadline.hasPassed()) {
+            if (!together.isValid() && !isDone() && mayBeginAnew(patience)) {
                 releaseTaken();
                 next();
             } else if (!together.isValid()) {

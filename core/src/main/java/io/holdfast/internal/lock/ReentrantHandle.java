@@ -10,7 +10,6 @@ import io.holdfast.internal.acquire.Patience;
 import io.holdfast.internal.acquire.SyncDriver;
 import io.holdfast.internal.lease.HeldLease;
 import io.holdfast.internal.lock.ReentrantOwners.Owned;
-import io.holdfast.spi.Deadline;
 import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.TimeUnit;
@@ -34,7 +33,7 @@ final class ReentrantHandle implements ReentrantDistributedLock {
     @Override
     public void lock() {
         if (!enterAgain()) {
-            own(SyncDriver.acquireUninterruptibly(acquisitions, terms, Patience.ENDLESS, acquisitions.never()));
+            own(SyncDriver.acquireUninterruptibly(acquisitions, terms, acquisitions.endless()));
         }
     }
 
@@ -42,14 +41,13 @@ final class ReentrantHandle implements ReentrantDistributedLock {
     public void lockInterruptibly() throws InterruptedException {
         requireNoInterrupt();
         if (!enterAgain()) {
-            own(SyncDriver.acquire(acquisitions, terms, Patience.ENDLESS, acquisitions.never()));
+            own(SyncDriver.acquire(acquisitions, terms, acquisitions.endless()));
         }
     }
 
     @Override
     public boolean tryLock() {
-        return enterAgain()
-                || own(SyncDriver.acquireUninterruptibly(acquisitions, terms, Patience.ONCE, acquisitions.never()));
+        return enterAgain() || own(SyncDriver.acquireUninterruptibly(acquisitions, terms, acquisitions.oneTry()));
     }
 
     @Override
@@ -58,11 +56,8 @@ final class ReentrantHandle implements ReentrantDistributedLock {
         if (enterAgain()) {
             return true;
         }
-        if (wait <= 0) {
-            return tryLock();
-        }
-        Deadline deadline = acquisitions.after(Duration.ofNanos(unit.toNanos(wait)));
-        return own(SyncDriver.acquire(acquisitions, terms, Patience.LIMITED, deadline));
+        Patience patience = acquisitions.upTo(Duration.ofNanos(unit.toNanos(wait)));
+        return own(SyncDriver.acquire(acquisitions, terms, patience));
     }
 
     @Override

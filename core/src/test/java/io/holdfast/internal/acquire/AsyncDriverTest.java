@@ -96,7 +96,7 @@ class AsyncDriverTest {
                 new LongWaits("client", Duration.ofMinutes(1), cleanup, time));
         LockTerms terms =
                 LockTerms.of(LOCK, Demand.exclusive(), LockOptions.defaults(), store.traits(), new LockSites(time));
-        return AsyncDriver.acquire(acquisitions, terms, Patience.ENDLESS, acquisitions.never(), lease -> {
+        return AsyncDriver.acquire(acquisitions, terms, acquisitions.endless(), lease -> {
             throw new AssertionError("granted");
         });
     }
