@@ -242,39 +242,25 @@ public final class LeaseLife implements TicketUser {
         return outcome;
     }
 
-    /** Ends a lease that never reached a user: at once, whatever its shortest hold. */
-    public void releaseUndelivered() {
-        if (state.beginRelease()) {
-            forgetHandle();
-            story.released(token, giveBack(Duration.ZERO, now()), grantedNanos);
-        }
+    /** Ends a lease that no user got: at once, whatever its shortest hold, since there is nothing that could protect. */
+    public ReleaseResult releaseUndelivered() {
+        delivered = false;
+        return release();
     }
 
     /** As {@link #releaseUndelivered}, from a thread that must not wait for the store. */
     public void releaseUndeliveredInBackground() {
-        long now = now();
-        if (!beginRelease(now)) {
-            return;
-        }
-        forgetHandle();
-        ReleaseResult result = handOn(now) ? ReleaseResult.RELEASED : ReleaseResult.PENDING;
-        if (result == ReleaseResult.PENDING) {
-            kept.endInBackground(Duration.ZERO);
-            state.finishRelease(result);
-            inside.leave();
-        }
-        story.released(token, result, grantedNanos);
+        delivered = false;
+        releaseAsync();
     }
 
     private boolean handOn(long nowNanos) {
-        if (!options.minHold().isZero() || !kept.mayBeHandedOn(leases.handoff(), nowNanos)) {
-            return false;
+        boolean handedOn =
+                options.minHold().isZero() && kept.mayBeHandedOn(leases.handoff(), nowNanos) && inside.handOn(kept);
+        if (handedOn) {
+            state.finishRelease(ReleaseResult.RELEASED);
         }
-        if (!inside.handOn(kept)) {
-            return false;
-        }
-        state.finishRelease(ReleaseResult.RELEASED);
-        return true;
+        return handedOn;
     }
 
     /** Closing waits for it: the store must be there, and what is left over must go to the clean-up. */
@@ -301,14 +287,14 @@ public final class LeaseLife implements TicketUser {
         try {
             ReleaseAnswer answer = leases.requests().release(ticket, linger, nowNanos);
             return answer == ReleaseAnswer.RELEASED ? ReleaseResult.RELEASED : ReleaseResult.ALREADY_LOST;
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             // Also what a store should not throw: whatever happens, the lease ends and the next thread gets its turn.
+            kept.endInBackground(linger);
+            if (e instanceof Error) {
+                throw e;
+            }
             LOG.log(Level.DEBUG, () -> "Releasing lock '" + name() + "' failed, trying again: " + e);
-            kept.endInBackground(linger);
             return ReleaseResult.PENDING;
-        } catch (Error e) {
-            kept.endInBackground(linger);
-            throw e;
         }
     }
 

@@ -6,6 +6,8 @@ import io.holdfast.MultiLease;
 import io.holdfast.ReleaseResult;
 import io.holdfast.internal.lease.HeldLease;
 import java.time.Duration;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Objects;
@@ -13,6 +15,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 
 /** Leases held together. Thread-safe. */
 final class HeldMultiLease implements MultiLease {
@@ -29,32 +32,20 @@ final class HeldMultiLease implements MultiLease {
         return this;
     }
 
-    /** Last taken, first released; the result is the worst of them. */
-    private static ReleaseResult releaseAll(List<HeldLease> leases) {
-        ReleaseResult worst = ReleaseResult.RELEASED;
-        for (int i = leases.size() - 1; i >= 0; i--) {
-            ReleaseResult result = leases.get(i).release();
-            worst = badness(result) > badness(worst) ? result : worst;
-        }
-        return worst;
+    /** Of leases that no user has seen: none of them has a shortest hold. */
+    static void releaseUndelivered(List<HeldLease> leases) {
+        lastFirst(leases).forEach(lease -> lease.life().releaseUndelivered());
     }
 
     /** As {@link #releaseUndelivered}, from a thread that must not wait for the store: a canceller's, say. */
     static void releaseUndeliveredInBackground(List<HeldLease> leases) {
-        for (int i = leases.size() - 1; i >= 0; i--) {
-            leases.get(i).life().releaseUndeliveredInBackground();
-        }
+        lastFirst(leases).forEach(lease -> lease.life().releaseUndeliveredInBackground());
     }
 
-    /** As {@link #releaseAll}, of leases that no user has seen: none of them has a shortest hold. */
-    static void releaseUndelivered(List<HeldLease> leases) {
-        for (int i = leases.size() - 1; i >= 0; i--) {
-            leases.get(i).life().releaseUndelivered();
-        }
-    }
-
-    List<HeldLease> heldLeases() {
-        return leases;
+    private static List<HeldLease> lastFirst(List<HeldLease> leases) {
+        List<HeldLease> reversed = new ArrayList<>(leases);
+        Collections.reverse(reversed);
+        return reversed;
     }
 
     @Override
@@ -125,10 +116,11 @@ final class HeldMultiLease implements MultiLease {
         List<CompletableFuture<ReleaseResult>> all =
                 leases.stream().map(Lease::releaseAsync).toList();
         return CompletableFuture.allOf(all.toArray(CompletableFuture<?>[]::new))
-                .thenApply(done -> all.stream()
-                        .map(CompletableFuture::join)
-                        .max(Comparator.comparing(HeldMultiLease::badness))
-                        .orElse(ReleaseResult.RELEASED));
+                .thenApply(done -> worst(all.stream().map(CompletableFuture::join)));
+    }
+
+    private static ReleaseResult worst(Stream<ReleaseResult> results) {
+        return results.max(Comparator.comparing(HeldMultiLease::badness)).orElse(ReleaseResult.RELEASED);
     }
 
     private static int badness(ReleaseResult result) {
@@ -139,9 +131,10 @@ final class HeldMultiLease implements MultiLease {
         };
     }
 
+    /** Last taken, first released; the result is the worst of them. */
     @Override
     public ReleaseResult release() {
-        return releaseAll(leases);
+        return worst(lastFirst(leases).stream().map(Lease::release));
     }
 
     @Override
