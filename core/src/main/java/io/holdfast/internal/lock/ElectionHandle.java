@@ -27,6 +27,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.locks.ReentrantLock;
+import java.util.function.BooleanSupplier;
 import java.util.function.Consumer;
 import java.util.function.LongConsumer;
 import java.util.function.Supplier;
@@ -35,19 +36,19 @@ import org.jspecify.annotations.Nullable;
 /*
  * One candidate, however many campaign through it.
  *
- *   FOLLOWING ── first campaign ──► CAMPAIGNING ── granted ──► LEADING
- *       ▲                               │                         │
- *       ├── all campaigns given up ◄────┘                         │
- *       └── resigned, deposed ◄───────────────────────────────────┘
- *   any ── close ──► CLOSED
+ *   following ── first campaign ──► acquisition set ── granted ──► leadership set
+ *       ▲                               │                             │
+ *       ├── all campaigns given up ◄────┘                             │
+ *       └── resigned, deposed ◄───────────────────────────────────────┘
+ *   any ── close ──► closed
  *
  * A second campaign beside the first would wait behind the leadership that the first one wins, and win it when that is resigned.
  * So campaigns share one acquisition, and all that are pending win together. A grant that finds no campaign pending, because the
- * last one was cancelled at that very moment, is given back as if it had never been: nobody was elected, and nobody is told. Unless
- * somebody asked between the two and was told that this election leads: the claims count those.
+ * last one was cancelled at that very moment, goes back, and neither elected nor deposed is told. Unless a campaign began between
+ * the two and was told that this election leads: the claims count those.
  *
- * What is told: once somebody has won a leadership, those who want to hear of elections are told while it lasts, and its end is
- * told once, if it was not ended by hand. Callbacks run one after the other, so that nobody hears of the end before the beginning.
+ * What is told: once a campaign has won, onElected is called while the leadership lasts, and onDeposed once at its end, if it was
+ * not resigned. Callbacks run one after the other, so that the end is not heard before the beginning.
  */
 
 /** An election of this client: a lock whose lease is the leadership. Thread-safe. */
@@ -61,13 +62,6 @@ public final class ElectionHandle implements Election {
     /** No epoch is negative. */
     private static final long TIMED_OUT = -1;
 
-    private enum State {
-        FOLLOWING,
-        CAMPAIGNING,
-        LEADING,
-        CLOSED
-    }
-
     private final Acquisitions acquisitions;
     private final Callbacks.InOrder callbacks;
     private final LockHandle lock;
@@ -76,11 +70,11 @@ public final class ElectionHandle implements Election {
 
     private final ReentrantLock guard = new ReentrantLock();
     // All below guarded by guard.
-    private State state = State.FOLLOWING;
+    private boolean closed;
     private final Set<CompletableFuture<Long>> campaigns = new HashSet<>();
-    private @Nullable CompletableFuture<Lease> acquisition;
+    private @Nullable CompletableFuture<Lease> acquisition; // while there are campaigns
     private @Nullable Lease leadership;
-    private int claims; // of those who were told, besides the ones who campaigned for it, that this leads
+    private int claims; // campaigns that found this leading, and so did not ask for it
     private final Set<LeaderTerm> terms = new HashSet<>();
 
     public ElectionHandle(Acquisitions acquisitions, Callbacks callbacks, LockHandle lock) {
@@ -110,8 +104,9 @@ public final class ElectionHandle implements Election {
             return campaignOnce();
         }
         CompletableFuture<Long> campaign = campaignAsync();
-        Alarm alarm =
-                acquisitions.timer().at(acquisitions.upTo(maxWait).deadline().atNanos(), () -> campaign.complete(TIMED_OUT));
+        Alarm alarm = acquisitions
+                .timer()
+                .at(acquisitions.upTo(maxWait).deadline().atNanos(), () -> campaign.complete(TIMED_OUT));
         try {
             long epoch = await(campaign);
             return epoch == TIMED_OUT ? OptionalLong.empty() : OptionalLong.of(epoch);
@@ -130,32 +125,16 @@ public final class ElectionHandle implements Election {
         if (lease.isEmpty()) {
             return OptionalLong.empty();
         }
-        List<CompletableFuture<Long>> alsoWon;
-        CompletableFuture<Lease> superseded;
-        guard.lock();
-        try {
-            if (state == State.CLOSED) {
-                giveBack(lease.get());
-                throw closed();
-            }
-            state = State.LEADING;
-            leadership = lease.get();
-            claims = 1;
-            alsoWon = takeCampaigns();
-            superseded = takeAcquisition();
-        } finally {
-            guard.unlock();
+        if (!win(lease.get(), 1, () -> !closed)) {
+            throw closed();
         }
-        cancel(superseded);
-        alsoWon.forEach(campaign -> campaign.complete(lease.get().token()));
-        tellElected(lease.get());
         return OptionalLong.of(lease.get().token());
     }
 
-    /** The epoch for one more who campaigned, if this leads. */
+    /** The epoch for one more that campaigns, if this leads. */
     private OptionalLong claim() {
         return guarded(() -> {
-            if (state == State.CLOSED) {
+            if (closed) {
                 throw closed();
             }
             OptionalLong epoch = epoch();
@@ -190,7 +169,7 @@ public final class ElectionHandle implements Election {
     @Override
     public CompletableFuture<Long> campaignAsync() {
         CompletableFuture<Long> campaign = new CompletableFuture<>();
-        CompletableFuture<Lease> asked = null;
+        CompletableFuture<Lease> begun = null;
         guard.lock();
         try {
             OptionalLong leading = claim();
@@ -198,96 +177,97 @@ public final class ElectionHandle implements Election {
                 campaign.complete(leading.getAsLong());
                 return campaign;
             }
-            campaigns.add(campaign);
-            if (state != State.CAMPAIGNING) {
-                state = State.CAMPAIGNING;
+            if (acquisition == null) {
                 leadership = null;
-                asked = lock.acquireAsync();
-                acquisition = asked;
+                begun = lock.acquireAsync();
+                acquisition = begun;
             }
+            campaigns.add(campaign);
         } catch (CancellationException closed) {
             campaign.completeExceptionally(closed);
             return campaign;
         } finally {
             guard.unlock();
         }
-        if (asked != null) {
-            CompletableFuture<Lease> begun = asked;
-            begun.whenComplete((lease, failure) -> settle(begun, lease, failure));
+        if (begun != null) {
+            CompletableFuture<Lease> asked = begun;
+            asked.whenComplete((lease, failure) -> settle(asked, lease, failure));
         }
         campaign.whenComplete((epoch, failure) -> giveUp(campaign));
         return campaign;
     }
 
-    /** Somebody else completed it: cancelled or timed out. The last one takes the acquisition along. */
+    /** The user cancelled it, or its time is over. The last one takes the acquisition along. */
     private void giveUp(CompletableFuture<Long> campaign) {
-        CompletableFuture<Lease> unwanted = null;
-        guard.lock();
-        try {
-            if (campaigns.remove(campaign) && campaigns.isEmpty() && state == State.CAMPAIGNING) {
-                state = State.FOLLOWING;
-                unwanted = takeAcquisition();
-            }
-        } finally {
-            guard.unlock();
-        }
-        cancel(unwanted);
+        cancel(guarded(() -> campaigns.remove(campaign) && campaigns.isEmpty()
+                ? takeAcquisition()
+                : Optional.<CompletableFuture<Lease>>empty()));
     }
 
     private void settle(CompletableFuture<Lease> asked, @Nullable Lease lease, @Nullable Throwable failure) {
+        if (lease != null) {
+            win(lease, 0, () -> acquisition == asked);
+            return;
+        }
+        List<CompletableFuture<Long>> pending = guarded(() -> {
+            boolean failed = acquisition == asked;
+            acquisition = failed ? null : acquisition;
+            return failed ? takeCampaigns() : List.of();
+        });
+        pending.forEach(campaign -> campaign.completeExceptionally(failure));
+    }
+
+    /**
+     * Makes a new lease the leadership of all that campaign. If none of them waits any more, and none has claimed it meanwhile, it
+     * goes back.
+     *
+     * @param claimed how many know of it already
+     * @param wanted whether it may become that; asked with the guard held. If not it goes back
+     * @return whether it was wanted
+     */
+    private boolean win(Lease lease, int claimed, BooleanSupplier wanted) {
         List<CompletableFuture<Long>> pending = List.of();
-        boolean wanted;
+        Optional<CompletableFuture<Lease>> superseded = Optional.empty();
+        boolean leads;
         guard.lock();
         try {
-            wanted = acquisition == asked;
-            if (wanted) {
-                acquisition = null;
-                pending = takeCampaigns();
-                state = lease == null ? State.FOLLOWING : State.LEADING;
+            leads = wanted.getAsBoolean();
+            if (leads) {
                 leadership = lease;
-                claims = 0;
+                claims = claimed;
+                pending = takeCampaigns();
+                superseded = takeAcquisition();
             }
         } finally {
             guard.unlock();
         }
-        if (failure != null) {
-            pending.forEach(campaign -> campaign.completeExceptionally(failure));
-        } else if (lease != null && wanted) {
-            award(lease, pending);
-        } else if (lease != null) {
-            giveBack(lease);
-        }
-    }
-
-    /** Whoever still waits has won. If that is nobody, and nobody has claimed it meanwhile, nobody was elected. */
-    private void award(Lease lease, List<CompletableFuture<Long>> pending) {
-        int winners = 0;
+        cancel(superseded);
+        int winners = claimed;
         for (CompletableFuture<Long> campaign : pending) {
             winners += campaign.complete(lease.token()) ? 1 : 0;
         }
-        boolean won;
-        guard.lock();
-        try {
-            won = winners > 0 || (leadership == lease && claims > 0);
-            if (!won) {
-                forget(lease);
-            }
-        } finally {
-            guard.unlock();
-        }
-        if (won) {
+        if (leads && (winners > 0 || isClaimed(lease))) {
             tellElected(lease);
         } else {
             giveBack(lease);
         }
+        return leads;
+    }
+
+    /** Whether a campaign has found this leading by that lease. If not, it leads no more. */
+    private boolean isClaimed(Lease lease) {
+        return guarded(() -> {
+            boolean claimed = leadership == lease && claims > 0;
+            if (!claimed) {
+                forget(lease);
+            }
+            return claimed;
+        });
     }
 
     /** With the guard held. */
     private void forget(Lease lease) {
-        if (leadership == lease) {
-            leadership = null;
-            state = state == State.LEADING ? State.FOLLOWING : state;
-        }
+        leadership = leadership == lease ? null : leadership;
     }
 
     /** With the guard held. */
@@ -298,19 +278,17 @@ public final class ElectionHandle implements Election {
     }
 
     /** With the guard held. */
-    private @Nullable CompletableFuture<Lease> takeAcquisition() {
-        CompletableFuture<Lease> taken = acquisition;
+    private Optional<CompletableFuture<Lease>> takeAcquisition() {
+        Optional<CompletableFuture<Lease>> taken = Optional.ofNullable(acquisition);
         acquisition = null;
         return taken;
     }
 
-    private static void cancel(@Nullable CompletableFuture<Lease> unwanted) {
-        if (unwanted != null) {
-            unwanted.cancel(true);
-        }
+    private static void cancel(Optional<CompletableFuture<Lease>> unwanted) {
+        unwanted.ifPresent(asked -> asked.cancel(true));
     }
 
-    /** A lease that was nobody's leadership: at once, whatever its shortest hold, and without waiting for the store. */
+    /** A lease that no campaign has won: at once, whatever its shortest hold, and without waiting for the store. */
     private static void giveBack(Lease lease) {
         if (lease instanceof HeldLease held) {
             held.life().releaseUndeliveredInBackground();
@@ -340,15 +318,13 @@ public final class ElectionHandle implements Election {
     }
 
     private void deposed(Loss loss) {
-        guard.lock();
-        try {
+        guarded(() -> {
             Lease lost = leadership;
             if (lost != null && lost.token() == loss.token()) {
                 forget(lost);
             }
-        } finally {
-            guard.unlock();
-        }
+            return lost;
+        });
         deposedCallbacks.forEach(callback -> callbacks.tell(() -> callback.accept(loss)));
     }
 
@@ -380,7 +356,7 @@ public final class ElectionHandle implements Election {
         });
     }
 
-    /** A store that is away is the usual reason for a loss: nobody gives up because of it who has led. */
+    /** A store that is away is the usual reason for a loss, so one that has led goes on asking. */
     private Optional<LeaderTerm> termAfterLoss() throws InterruptedException {
         try {
             return beginTerm();
@@ -406,10 +382,10 @@ public final class ElectionHandle implements Election {
     @Override
     public void close() {
         List<CompletableFuture<Long>> pending;
-        CompletableFuture<Lease> unwanted;
+        Optional<CompletableFuture<Lease>> unwanted;
         guard.lock();
         try {
-            state = State.CLOSED;
+            closed = true;
             pending = takeCampaigns();
             unwanted = takeAcquisition();
         } finally {
