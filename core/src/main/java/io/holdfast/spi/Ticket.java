@@ -83,6 +83,8 @@ public final class Ticket {
         default void unwanted() {}
     }
 
+    private static final Ending EXPIRED = new Ending(LossReason.EXPIRED, "it was not renewed in time");
+
     private final String name;
     private final OwnerId owner;
     private final Duration ttl;
@@ -206,33 +208,11 @@ public final class Ticket {
 
     private void grant(long storeToken, UnaryOperator<Standing> extension) {
         Tokens.requireStoreToken(name, storeToken);
-        while (true) {
-            Standing was = standing.get();
-            if (was.state == State.HELD) {
-                if (keep(was, extendedOrExpired(was, extension))) {
-                    return;
-                }
-            } else if (was.state == State.ENDED) {
-                if (was.token == storeToken) {
-                    return; // heard before: whoever ended the ticket gives it back
-                }
-                if (standing.compareAndSet(was, was.withToken(storeToken))) {
-                    listener.unwanted();
-                    return;
-                }
-            } else {
-                Standing held = extension.apply(was).held(storeToken);
-                if (held.endNanos - validity.nanoTime() > 0) {
-                    if (standing.compareAndSet(was, held)) {
-                        listener.granted();
-                        return;
-                    }
-                } else if (replace(was, held.ended(expired()))) {
-                    listener.unwanted();
-                    return;
-                }
-            }
-        }
+        report(was -> switch (was.state) {
+            case WAITING -> orExpired(extension.apply(was).held(storeToken));
+            case HELD -> extendedOrExpired(was, extension);
+            case ENDED -> was.withToken(storeToken);
+        });
     }
 
     /** The ticket has its place in the queue; parameters as for {@link #granted(long, Duration, long)}. */
@@ -246,26 +226,11 @@ public final class Ticket {
     }
 
     private void keep(Duration givenTtl, long baseNanos, Answered answered) {
-        while (true) {
-            Standing was = standing.get();
-            if (was.state == State.ENDED) {
-                return;
-            }
-            Standing next = was.state == State.HELD
-                    ? extendedOrExpired(was, it -> it.extended(givenTtl, baseNanos, validity))
-                    : was.extended(givenTtl, baseNanos, validity).answered(answered);
-            if (keep(was, next)) {
-                return;
-            }
-        }
-    }
-
-    private boolean keep(Standing was, Standing next) {
-        boolean done = replace(was, next);
-        if (done && next.state != State.ENDED) {
-            listener.kept();
-        }
-        return done;
+        report(was -> switch (was.state) {
+            case WAITING -> was.extended(givenTtl, baseNanos, validity).answered(answered);
+            case HELD -> extendedOrExpired(was, it -> it.extended(givenTtl, baseNanos, validity));
+            case ENDED -> was;
+        });
     }
 
     /** The store could not be asked to keep this, or did not answer, while others may have gone well. */
@@ -277,7 +242,7 @@ public final class Ticket {
 
     /** The store no longer has it. */
     public void gone(LossReason reason, String detail) {
-        endAs(new Ending(reason, detail));
+        report(was -> was.state == State.ENDED ? was : was.ended(new Ending(reason, detail)));
     }
 
     /** The exclusive grant goes on as a shared one of the same owner and token. */
@@ -300,18 +265,7 @@ public final class Ticket {
 
     /** Whether it is held and its deadline has not passed. Once false it stays false: a passed deadline ends the ticket. */
     public boolean isValid() {
-        while (true) {
-            Standing now = standing.get();
-            if (now.state != State.HELD) {
-                return false;
-            }
-            if (now.endNanos - validity.nanoTime() > 0) {
-                return true;
-            }
-            if (replace(now, now.ended(expired()))) {
-                return false;
-            }
-        }
+        return state() == State.HELD && !endIfExpired();
     }
 
     /** Ends it if its deadline has passed, waiting or held. False if there is time left. */
@@ -329,9 +283,7 @@ public final class Ticket {
             if (now.endNanos - nowNanos > 0) {
                 return false;
             }
-            if (replace(now, now.ended(expired()))) {
-                return true;
-            }
+            replace(now, now.ended(EXPIRED));
         }
     }
 
@@ -371,32 +323,42 @@ public final class Ticket {
         return "Ticket[" + name + ", " + owner + ", " + now.demand + ", " + now.state + "]";
     }
 
-    private void endAs(Ending why) {
-        while (true) {
-            Standing was = standing.get();
-            if (was.state == State.ENDED || replace(was, was.ended(why))) {
-                return;
-            }
-        }
+    /** Changes the standing as a store's report demands. */
+    private void report(UnaryOperator<Standing> change) {
+        Standing was;
+        do {
+            was = standing.get();
+        } while (!replace(was, change.apply(was)));
     }
 
-    /** Swaps the standing, and tells the listener if that ended the ticket. */
+    /** Swaps the standing, unless another report came between, and tells the listener what that means. */
     private boolean replace(Standing was, Standing next) {
         if (!standing.compareAndSet(was, next)) {
             return false;
         }
-        if (next.state == State.ENDED && was.state != State.ENDED && next.ending != null) {
+        boolean granted = next.token != was.token;
+        if (was.state != State.ENDED && next.ending != null) {
             listener.ended(next.ending);
+        }
+        if (next.state == State.ENDED) {
+            if (granted) {
+                listener.unwanted(); // one that was heard of before is given back by the one who ended the ticket
+            }
+        } else if (granted) {
+            listener.granted();
+        } else {
+            listener.kept();
         }
         return true;
     }
 
-    private Standing extendedOrExpired(Standing held, UnaryOperator<Standing> extension) {
-        return held.endNanos - validity.nanoTime() > 0 ? extension.apply(held) : held.ended(expired());
+    private Standing orExpired(Standing now) {
+        return now.endNanos - validity.nanoTime() > 0 ? now : now.ended(EXPIRED);
     }
 
-    private static Ending expired() {
-        return new Ending(LossReason.EXPIRED, "it was not renewed in time");
+    private Standing extendedOrExpired(Standing held, UnaryOperator<Standing> extension) {
+        Standing now = orExpired(held);
+        return now.state == State.ENDED ? now : extension.apply(now);
     }
 
     /** What the store has said so far. */
