@@ -52,7 +52,6 @@ final class Gate<W> {
         STARVING
     }
 
-    /** Where an entry is. */
     enum Position {
         OUTSIDE,
         WAITING,
@@ -171,10 +170,13 @@ final class Gate<W> {
     }
 
     /**
-     * Leaves the queue. False if the entry is inside by now: then it must {@link #leave}. Either way it may have
-     * inherited a warm value.
+     * Leaves the queue, if it is in it. False if the entry is inside by now: then it must {@link #leave}. Either way it may
+     * have inherited a warm value.
      */
     boolean withdraw(Entry<W> entry) {
+        if (entry.position == Position.OUTSIDE) {
+            return true;
+        }
         List<Entry<W>> called;
         mutex.lock();
         try {
@@ -198,8 +200,12 @@ final class Gate<W> {
         return true;
     }
 
-    /** Leaves from inside and lets the next in. */
+    /** Leaves from inside and lets the next in. Does nothing for an entry that is not inside. */
     void leave(Entry<W> entry) {
+        if (entry.position != Position.INSIDE) {
+            return;
+        }
+        entry.position = Position.OUTSIDE;
         if (isExclusive(entry) && PHASE.compareAndSet(this, Phase.TAKEN, Phase.FREE)) {
             return;
         }
@@ -219,7 +225,7 @@ final class Gate<W> {
      * not: the entry is still inside.
      */
     boolean handOver(Entry<W> entry, W value) {
-        if (phase == Phase.TAKEN) {
+        if (phase == Phase.TAKEN || entry.position != Position.INSIDE) {
             return false;
         }
         List<Entry<W>> called;
@@ -260,7 +266,11 @@ final class Gate<W> {
     }
 
     private boolean takeFree(Entry<W> entry) {
-        return isExclusive(entry) && phase == Phase.FREE && PHASE.compareAndSet(this, Phase.FREE, Phase.TAKEN);
+        boolean taken = isExclusive(entry) && phase == Phase.FREE && PHASE.compareAndSet(this, Phase.FREE, Phase.TAKEN);
+        if (taken) {
+            entry.position = Position.INSIDE;
+        }
+        return taken;
     }
 
     private boolean spinIn(Entry<W> entry) {
@@ -385,8 +395,9 @@ final class Gate<W> {
     abstract static class Entry<W> {
 
         final Demand demand;
+        // Its own thread takes it in and out while the gate is not LISTED; else it is changed with the gate's mutex.
+        private volatile Position position = Position.OUTSIDE;
         // Guarded by the gate's mutex; "inherited" is the entry's own once it is inside or has withdrawn.
-        private Position position = Position.OUTSIDE;
         private long sinceNanos;
         private @Nullable Entry<W> previous;
         private @Nullable Entry<W> next;
@@ -394,6 +405,10 @@ final class Gate<W> {
 
         Entry(Demand demand) {
             this.demand = demand;
+        }
+
+        Position position() {
+            return position;
         }
 
         /** Makes the waiter call {@link Gate#proceed}. Returns at once. */

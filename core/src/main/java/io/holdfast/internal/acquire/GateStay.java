@@ -13,8 +13,6 @@ final class GateStay extends Gate.Entry<KeptTicket> implements InsideGate {
     private final LockTerms terms;
     private final Caller caller;
     private final HeldLocks held;
-    private boolean waiting; // at the gate, or let in by now
-    private volatile boolean inside;
 
     // Used by HeldLocks only.
     boolean listed;
@@ -50,24 +48,19 @@ final class GateStay extends Gate.Entry<KeptTicket> implements InsideGate {
         if (!terms.usesGate()) {
             return true;
         }
-        Gate<KeptTicket> gate = terms.site().gate;
-        if (waiting) {
-            inside = gate.proceed(this);
-        } else if (patience.isForOneTry()) {
-            inside = gate.tryEnter(this);
-        } else {
-            inside = gate.enter(this, sinceNanos);
-            waiting = !inside;
+        if (position() != Gate.Position.OUTSIDE) {
+            return gate().proceed(this);
         }
-        return inside;
+        return patience.isForOneTry() ? gate().tryEnter(this) : gate().enter(this, sinceNanos);
     }
 
     /** Stops waiting for the gate. It may have been let in, or have inherited a ticket, a moment ago. */
     void withdraw() {
-        if (waiting && !inside) {
-            inside = !terms.site().gate.withdraw(this);
-            waiting = false;
-        }
+        gate().withdraw(this);
+    }
+
+    private Gate<KeptTicket> gate() {
+        return terms.site().gate;
     }
 
     // What the gate calls.
@@ -96,20 +89,13 @@ final class GateStay extends Gate.Entry<KeptTicket> implements InsideGate {
     @Override
     public void leave() {
         held.remove(this);
-        if (inside) {
-            inside = false;
-            terms.site().gate.leave(this);
-        }
+        gate().leave(this);
     }
 
     @Override
     public boolean handOn(KeptTicket ticket) {
         held.remove(this);
-        if (inside && terms.site().gate.handOver(this, ticket)) {
-            inside = false;
-            return true;
-        }
-        return false;
+        return gate().handOver(this, ticket);
     }
 
     @Override
@@ -117,10 +103,8 @@ final class GateStay extends Gate.Entry<KeptTicket> implements InsideGate {
         GateStay successor = new GateStay(terms.withDemand(Demand.shared()), caller, held);
         held.remove(this);
         held.add(successor);
-        if (inside) {
-            inside = false;
-            successor.inside = true;
-            terms.site().gate.downgrade(this, successor);
+        if (position() == Gate.Position.INSIDE) {
+            gate().downgrade(this, successor);
         }
         return successor;
     }
