@@ -14,7 +14,7 @@ import org.jspecify.annotations.Nullable;
  *
  * <p>Called on the thread that acquires or releases, at a loss on a thread for callbacks, and at requests on whatever thread
  * sends them. So it returns at once, does no I/O and uses no lock of the client; what it throws is logged and forgotten.
- * As threads differ, a renewal that was answered beside the end of its lease may be told after that end.
+ * As threads differ, a renewal that was answered or failed beside the end of its lease may be told after that end.
  * {@link io.holdfast.LockListener} is called off these threads instead, in order, and may lose events if it is slow.
  */
 public interface LockObserver {

@@ -5,9 +5,9 @@ import io.holdfast.LockEvent.Outcome;
 import io.holdfast.LockException;
 import io.holdfast.LockView.Origin;
 import io.holdfast.LockView.Waiter;
-import io.holdfast.LossReason;
 import io.holdfast.Renewal;
 import io.holdfast.StoreUnavailableException;
+import io.holdfast.UnknownOutcomeException;
 import io.holdfast.UnsupportedLockException;
 import io.holdfast.internal.lease.HeldLease;
 import io.holdfast.internal.telemetry.Telemetry;
@@ -20,7 +20,6 @@ import io.holdfast.spi.LockObserver.Way;
 import io.holdfast.spi.LockStore.Mode;
 import io.holdfast.spi.Refusal;
 import io.holdfast.spi.Ticket;
-import io.holdfast.spi.Tokens;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
@@ -140,7 +139,7 @@ final class Acquisition implements TicketUser {
         }
     }
 
-    /** It failed after the grant: the caller will never see the lease, so nobody else would release it. */
+    /** It failed after the grant: the caller will never see the lease. */
     private void releaseUntaken() {
         HeldLease untaken = takeLease();
         if (untaken != null) {
@@ -191,11 +190,6 @@ final class Acquisition implements TicketUser {
 
     private Origin origin() {
         return shared.tickets.origin(caller.threadName(), terms.options().note(), shared.held.namesOf(stay.unit()));
-    }
-
-    /** Makes its driver go on. */
-    void wake() {
-        caller.wake();
     }
 
     // What the ticket calls while this waits for it.
@@ -276,24 +270,31 @@ final class Acquisition implements TicketUser {
         Optional<Refusal> refusal;
         try {
             refusal = shared.requests.request(asking, mode(), deadline, askedNanos);
-        } catch (StoreUnavailableException e) {
-            endTicket();
-            rideOut(e, askedNanos);
+        } catch (RuntimeException | Error e) {
+            if (rulesOutThatItWasDone(e)) {
+                endTicket();
+            } else {
+                withdrawTicket(Certainty.MAYBE_UNDER_WAY);
+            }
+            if (!isOutage(e)) {
+                throw e;
+            }
+            rideOut((LockException) e, askedNanos);
             return;
-        } catch (UnsupportedLockException | ClientClosedException e) {
-            endTicket();
-            throw e;
-        } catch (RuntimeException e) {
-            withdrawTicket(Certainty.MAYBE_UNDER_WAY);
-            rideOut(e, askedNanos);
-            return;
-        } catch (Error e) {
-            withdrawTicket(Certainty.MAYBE_UNDER_WAY);
-            throw e;
         }
         trouble = null;
         terms.site().outage.end();
         settle(asking, refusal, askedNanos);
+    }
+
+    private static boolean rulesOutThatItWasDone(Throwable failure) {
+        return failure instanceof StoreUnavailableException
+                || failure instanceof UnsupportedLockException
+                || failure instanceof ClientClosedException;
+    }
+
+    private static boolean isOutage(Throwable failure) {
+        return failure instanceof StoreUnavailableException || failure instanceof UnknownOutcomeException;
     }
 
     private Mode mode() {
@@ -325,11 +326,7 @@ final class Acquisition implements TicketUser {
                 return true;
             }
             case ENDED -> {
-                boolean grantedTooLate = queued.ticket().storeToken() != Tokens.NONE
-                        && queued.ticket()
-                                .ending()
-                                .map(why -> why.reason() == LossReason.EXPIRED)
-                                .orElse(false);
+                boolean grantedTooLate = queued.wasGrantedTooLate();
                 withdrawTicket(Certainty.CONFIRMED);
                 if (grantedTooLate) {
                     rideOut(
@@ -361,13 +358,13 @@ final class Acquisition implements TicketUser {
         }
         try {
             granted.renewNow(shared.requests, deadline);
-        } catch (RuntimeException e) {
+        } catch (RuntimeException | Error e) {
             withdrawTicket(Certainty.CONFIRMED);
-            rideOut(e, arrivedNanos);
+            if (!isOutage(e)) {
+                throw e;
+            }
+            rideOut((LockException) e, arrivedNanos);
             return;
-        } catch (Error e) {
-            withdrawTicket(Certainty.CONFIRMED);
-            throw e;
         }
         if (granted.ticket().isValid()) {
             granted.startUse(now());
@@ -455,10 +452,7 @@ final class Acquisition implements TicketUser {
     }
 
     /** The store is away. Those who have waited go on waiting for a while; everybody else is told. */
-    private void rideOut(RuntimeException failure, long askedNanos) {
-        if (!(failure instanceof LockException known)) {
-            throw failure;
-        }
+    private void rideOut(LockException failure, long askedNanos) {
         long now = now();
         boolean late = deadline.atNanos() - now <= CUT_SHORT_NANOS;
         boolean hadLittleTime = deadline.atNanos() - askedNanos < LITTLE_TIME_NANOS;
@@ -468,10 +462,10 @@ final class Acquisition implements TicketUser {
             abandon(Outcome.TIMED_OUT, "the lock stayed taken");
             return;
         }
-        trouble = known;
+        trouble = failure;
         long lasted = outage.lastsNanos(now, ttlNanos);
         if (!hasWaited || lasted > ttlNanos || late) {
-            throw known;
+            throw failure;
         }
         retries().pauseForOutage();
         stage = Stage.PAUSED;

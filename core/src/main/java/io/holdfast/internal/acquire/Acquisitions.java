@@ -76,7 +76,6 @@ public final class Acquisitions {
                 : new Patience(Patience.Limit.DEADLINE, Deadline.after(time, maxWait));
     }
 
-
     public Timer timer() {
         return timer;
     }
@@ -99,7 +98,7 @@ public final class Acquisitions {
 
     /** The client closes: those who wait find out. */
     public void wakeAll() {
-        waiting.forEach(Acquisition::wake);
+        waiting.forEach(Acquisition::close);
     }
 
     /** How many wait, be it at the gate, in the store's queue, or until they ask again. */

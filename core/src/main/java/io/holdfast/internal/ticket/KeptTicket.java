@@ -2,6 +2,7 @@ package io.holdfast.internal.ticket;
 
 import io.holdfast.LockException;
 import io.holdfast.LockView.Origin;
+import io.holdfast.LossReason;
 import io.holdfast.Renewal;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.UnknownOutcomeException;
@@ -119,6 +120,14 @@ public final class KeptTicket implements Ticket.Listener {
     /** Whether it was granted by a request sent before then, so that part of its time has gone. */
     public boolean wasExtendedBefore(long nanos) {
         return ticket.baseNanos() - nanos < 0;
+    }
+
+    /** Whether the store granted it when its time was over already. */
+    public boolean wasGrantedTooLate() {
+        return ticket.storeToken() != Tokens.NONE
+                && ticket.ending()
+                        .filter(why -> why.reason() == LossReason.EXPIRED)
+                        .isPresent();
     }
 
     // Its keeping.
