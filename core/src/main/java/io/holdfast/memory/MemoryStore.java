@@ -29,7 +29,7 @@ public final class MemoryStore implements DowngradingStore, TokenRaisingStore, A
 
     private final MemorySpace space;
     private final StoreContext context;
-    /** Locks somebody of this client waits for: looked at when their first entry expires. */
+    /** Locks that tickets of this client wait for: looked at when their first entry expires. */
     private final Set<String> waitedFor = ConcurrentHashMap.newKeySet();
 
     private final EarliestAlarm nextExpiry;
@@ -45,7 +45,7 @@ public final class MemoryStore implements DowngradingStore, TokenRaisingStore, A
         return context -> new MemoryStore(MemorySpace.named(name), context);
     }
 
-    /** A store nobody else can reach. */
+    /** A store of its own, which no other client can reach. */
     public static StoreFactory unnamed() {
         return context -> new MemoryStore(new MemorySpace(), context);
     }

@@ -14,7 +14,7 @@ record AnswerTime(Deadline usual, Deadline longest) {
         return new AnswerTime(deadline, deadline);
     }
 
-    /** A node whose last answer did not come is not hoped for. */
+    /** A node that did not answer the last time gets the usual time only. */
     Deadline at(QuorumNode node) {
         return node.isAnswering() ? longest : usual;
     }

@@ -45,7 +45,7 @@ final class NodeTickets {
                 .toList();
     }
 
-    /** The part that ends last among those that a majority outlives: what the nodes together still vouch for. */
+    /** The part whose end a majority of the parts reach: sorted by their ends, latest first, the one that completes a majority. */
     Optional<Ticket> vouchedFor() {
         return held().stream()
                 .sorted(Comparator.comparingLong((Ticket ticket) -> ticket.endNanos() - whole.baseNanos())
@@ -140,7 +140,7 @@ final class NodeTickets {
             }
         }
 
-        /** It came when the lease had ended, or was given up: nobody else will give it back. */
+        /** The grant came when the lease had ended or was given up: it is withdrawn in the background. */
         @Override
         public void unwanted() {
             nodes.pursue(node, ticket);

@@ -10,7 +10,7 @@ import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 
-/** One of the stores, with threads of its own: one that hangs keeps nobody from asking the others. Thread-safe. */
+/** One of the stores, with threads of its own: if it hangs, the others are asked all the same. Thread-safe. */
 final class QuorumNode {
 
     /** As many requests wait for one node at a time; further ones queue, and find their deadline passed if it hangs. */

@@ -73,7 +73,7 @@ final class QuorumNodes {
         return askEach(question).await(time, all -> false);
     }
 
-    /** Asks all nodes at once; who wants the answers awaits them. */
+    /** Asks all nodes at once and does not wait for the answers. */
     <T> NodeAnswers<T> askEach(Function<QuorumNode, T> question) {
         return askSome(nodes, question);
     }
@@ -150,7 +150,7 @@ final class QuorumNodes {
         node.runCleanup(pursuit);
     }
 
-    /** A ticket that one node may still have, though nobody wants it. */
+    /** A ticket that is given up and that one node may still have. */
     private final class Pursuit implements Runnable {
 
         private final QuorumNode node;

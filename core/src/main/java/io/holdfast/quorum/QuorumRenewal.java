@@ -79,7 +79,7 @@ final class QuorumRenewal {
         return tickets.stream().allMatch(ticket -> count(answers, ticket, Said.RENEWED) >= nodes.majority());
     }
 
-    /** The deadline is what a majority of the nodes vouch for, each by its own last request. */
+    /** The deadline is the latest that a majority of the nodes reach, each by its own last request. */
     private void report(Ticket ticket, List<NodeAnswer<Map<OwnerId, Said>>> answers) {
         if (count(answers, ticket, Said.RENEWED) >= nodes.majority()) {
             NodeTickets.of(ticket, nodes)

@@ -20,7 +20,7 @@ import java.util.stream.Collectors;
 /** One try to get a majority for one ticket: {@link QuorumStore} tells how. Used once. */
 final class QuorumRequest {
 
-    /** Who takes longer than this part of the node timeout is not waited for when the others have decided. */
+    /** A node that takes longer than this part of the node timeout is not waited for when the others have decided. */
     private static final int PROMPT_SHARE = 4;
 
     private final QuorumNodes nodes;
@@ -67,7 +67,7 @@ final class QuorumRequest {
         return refusal;
     }
 
-    /** Failures alone decide nothing yet: whoever is still to answer shows whether it is a rival or an outage. */
+    /** Failures alone decide nothing yet: nodes that have not answered yet show whether a rival holds it or the nodes are away. */
     private boolean isDecided(List<NodeAnswer<Optional<Refusal>>> answers) {
         return granted(answers) >= nodes.majority() || isRefused(answers);
     }

@@ -25,16 +25,16 @@ public final class Ticket {
 
     /*
      * Everything known of a claim is one immutable Standing, replaced by compare-and-set: the state, the token and the deadline
-     * change together, so nobody acts on a deadline that belongs to another state. What that settles:
+     * change together, so no reader acts on a deadline that belongs to another state. What that settles:
      *
      * - A grant may be reported twice (pushed, and in the answer to a heartbeat that overtook the push): the first makes the
      *   ticket HELD, the second at most moves its deadline.
      * - A loss may overtake the grant it ends: the ticket is ENDED, and the grant that comes later is unwanted. The listener
      *   gives it back, whatever it was.
      * - Answers to renewals may overtake each other: the deadline only moves on.
-     * - An answer may arrive when the deadline has passed but nobody has said so. It must not revive the ticket, for somebody may
-     *   have asked isValid() and acted on "no". So whoever meets a passed deadline, the answer, the timer or isValid(), ends the
-     *   ticket, in the same step in which it looked; it is either ended or kept, never neither.
+     * - An answer may arrive when the deadline has passed but the ticket has not ended. It must not revive it, for isValid() may have
+     *   returned false meanwhile. So what meets a passed deadline, the answer, the timer or isValid(), ends the ticket, in the
+     *   same step in which it looked; it is either ended or kept, never neither.
      * - A pushed grant has no base of its own: it may have lain in a socket through a long pause. It gets the deadline of the
      *   last answered request. A waiting ticket is not ended by its deadline alone, since the answer that grants it may bring a
      *   newer one (a first connection may take longer than the ttl).
@@ -171,7 +171,7 @@ public final class Ticket {
         return origin;
     }
 
-    /** Whether it is renewed once it is held. If not, its grant is owed the whole ttl from when it was asked for. */
+    /** Whether it is renewed once it is held. If not, its grant must last the whole ttl from when it was asked for. */
     public Renewal renewal() {
         return renewal;
     }

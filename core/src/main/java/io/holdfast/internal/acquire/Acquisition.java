@@ -42,14 +42,14 @@ import org.jspecify.annotations.Nullable;
  * an acquisition at a time; what other threads have to say (the gate's call, the ticket's grant or end, a hint) they leave where
  * advance() finds it, then wake.
  *
- * Every request takes a new ticket. Whoever gives up (timeout, interrupt, cancel, close) calls abandon(): it ends the ticket, which
+ * Every request takes a new ticket. A driver that gives up (timeout, interrupt, cancel, close) calls abandon(): it ends the ticket, which
  * the clean-up then removes from the store, so a caller's deadline is kept even if the store is slow. A grant that arrives
- * afterwards finds the ticket ended and goes straight back. Whoever wants to queue next first waits until the clean-up has tried
+ * afterwards finds the ticket ended and goes straight back. The next acquisition of the lock queues only when the clean-up has tried
  * once (Withdrawals): else threads that wait less than a round trip would queue tickets faster than these are removed, each
- * behind all those given up before it, and nobody would ever get the lock.
+ * behind all those given up before it, and none would ever be granted.
  *
- * Trouble. A request that fails on the first try is the caller's business: it throws. Once the caller has waited in good
- * faith, a store that is away for a moment must not end the wait: it asks again until the outage has lasted a ttl, by
+ * Trouble. A request that fails on the first try throws. Once the caller has waited, a store that is
+ * away for a moment must not end the wait: it asks again until the outage has lasted a ttl, by
  * which time nothing of the wait is left at the store anyway. And a request cut short by the caller's own deadline, after a wait
  * that others caused or with little time from the start, says nothing about the store: it ends like any other wait in vain,
  * unless requests for this lock have failed before it and none has succeeded since.
@@ -155,7 +155,7 @@ final class Acquisition implements TicketUser {
         return taken;
     }
 
-    /** When to advance again even if nobody wakes it. */
+    /** When to advance again unless it is woken before. */
     long wakeAtNanos() {
         long at = deadline.atNanos();
         if (stage == Stage.PAUSED && retries().endNanos() - at < 0) {
@@ -307,7 +307,7 @@ final class Acquisition implements TicketUser {
             pause(refusal.get());
             return;
         }
-        // A session store may grant with the session's base; a lease nobody renews is owed its whole ttl.
+        // A session store may grant with the session's base; a lease without renewal must have its whole ttl.
         boolean owedMore = terms.options().renewal() == Renewal.NONE && asked.wasExtendedBefore(askedNanos);
         if (asked.ticket().state() == Ticket.State.HELD && !owedMore) {
             complete(asked);
@@ -344,7 +344,7 @@ final class Acquisition implements TicketUser {
         }
     }
 
-    /** A pushed grant may have been long on its way: is enough of it left, and will anybody renew it? */
+    /** A pushed grant may have been long on its way. One that has little time left, or is not renewed, is renewed once first. */
     private void confirm(KeptTicket granted) {
         if (deadline.hasPassed()) {
             giveUpIfLate();
@@ -451,7 +451,7 @@ final class Acquisition implements TicketUser {
         }
     }
 
-    /** The store is away. Those who have waited go on waiting for a while; everybody else is told. */
+    /** The store is away: after a wait it goes on waiting for a while, on the first try it throws. */
     private void rideOut(LockException failure, long askedNanos) {
         long now = now();
         boolean late = deadline.atNanos() - now <= CUT_SHORT_NANOS;

@@ -96,7 +96,7 @@ public final class Acquisitions {
                 .toList();
     }
 
-    /** The client closes: those who wait find out. */
+    /** The client closes: wakes all acquisitions, which then fail. */
     public void wakeAll() {
         waiting.forEach(Acquisition::close);
     }

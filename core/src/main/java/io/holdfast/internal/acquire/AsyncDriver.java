@@ -12,7 +12,7 @@ import org.jspecify.annotations.Nullable;
 
 /**
  * Drives an acquisition in short steps on the client's own threads; between them nothing but an alarm remembers it. As a
- * future it completes with the lease, in the caller's form of it; if somebody else completes it, it leaves the queue.
+ * future it completes with the lease, in the caller's form of it; if the user completes or cancels it, it leaves the queue.
  */
 public final class AsyncDriver<T> extends CompletableFuture<T> implements Runnable {
 
@@ -20,7 +20,7 @@ public final class AsyncDriver<T> extends CompletableFuture<T> implements Runnab
     private final Acquisition acquisition;
     private final Function<@Nullable HeldLease, T> form;
     private final AtomicInteger wakes = new AtomicInteger();
-    /** Held, and on its way to the future: whoever takes it out delivers or releases it. */
+    /** Held, and on its way to the future: the thread that takes it out of here delivers or releases it. */
     private final AtomicReference<@Nullable HeldLease> undelivered = new AtomicReference<>();
 
     private final Wakeable wakeable;
@@ -45,7 +45,7 @@ public final class AsyncDriver<T> extends CompletableFuture<T> implements Runnab
         return driver;
     }
 
-    /** Cancelled, timed out or completed by somebody else: nobody waits any more. */
+    /** The user cancelled or completed the future: the lease is not wanted any more. */
     private void endIfUnwanted() {
         if (!over || undelivered.get() != null) {
             wake();
@@ -99,7 +99,7 @@ public final class AsyncDriver<T> extends CompletableFuture<T> implements Runnab
         } catch (RuntimeException | Error e) {
             over = true;
             try {
-                // It may wait by now: without an alarm nobody would end its wait.
+                // It may wait by now, and without an alarm its wait would not end.
                 acquisition.abandon(Outcome.FAILED, String.valueOf(e.getMessage()));
             } finally {
                 shared.callbacks.complete(this::completeExceptionally, e);
@@ -109,7 +109,7 @@ public final class AsyncDriver<T> extends CompletableFuture<T> implements Runnab
         }
     }
 
-    /** The callbacks may be busy for long, and nobody shall wait all that time for a lock that nobody wants. */
+    /** Callbacks may be busy for long; a lease that is not wanted does not wait for them to be released. */
     private void releaseIfUnwanted() {
         HeldLease lease = isDone() ? undelivered.getAndSet(null) : null;
         if (lease != null) {
@@ -123,7 +123,7 @@ public final class AsyncDriver<T> extends CompletableFuture<T> implements Runnab
         }
         boolean delivered = false;
         try {
-            // The form may tell others of the lease, so it is made only for one who still waits.
+            // The form may tell others of the lease, so it is made only while the future is wanted.
             delivered = !isDone() && complete(form.apply(lease));
         } catch (RuntimeException | Error e) {
             completeExceptionally(e);

@@ -14,11 +14,11 @@ import org.jspecify.annotations.Nullable;
 /*
  * The queue inside one client in front of one lock.
  *
- * Threads of one client need not meet in the store: whoever is inside the gate may talk to it, everybody else waits at
- * home. The gate applies the stores' own rule (Admission), so one writer, or any number of readers, or as many permit
+ * Threads of one client need not meet in the store: an entry inside the gate may send requests, all others wait in this
+ * process. The gate applies the stores' own rule (Admission), so one writer, or any number of readers, or as many permit
  * takers as fit, are inside at a time. An entry is inside from before its first request until its lease has ended.
  *
- * Three phases. FREE: nobody inside, nobody waits. TAKEN: one exclusive entry inside, nobody waits; entering and leaving
+ * Three phases. FREE: no entry inside or waiting. TAKEN: one exclusive entry inside, none waiting; entering and leaving
  * are one CAS each. LISTED: everything else, kept in fields guarded by the mutex, until all is empty again. FREE and
  * TAKEN change by CAS; LISTED is entered and left only under the mutex.
  *
@@ -28,10 +28,10 @@ import org.jspecify.annotations.Nullable;
  * admits the head directly and newcomers join the tail, until the queue is empty or a wait was short again. A queue whose
  * head is not exclusive is always served directly, since several may enter at once.
  *
- * The warm value. Whoever leaves may leave something behind for the next (handOver): the engine passes on a store grant
- * that is still held. It belongs to whoever enters next, waiter or newcomer, fitting or not, who must use or dispose of
- * it. It must never be stranded:
- *  - handOver leaves it only while somebody waits;
+ * The warm value. An entry that leaves may leave a value for the next (handOver): the engine passes on a store grant
+ * that is still held. It belongs to the entry that enters next, waiter or newcomer, fitting or not, which must use or dispose
+ * of it. It must never be stranded:
+ *  - handOver leaves it only while an entry waits;
  *  - admit() gives it to the first who enters;
  *  - if the last waiter withdraws instead of entering, withdraw() gives it to that one.
  *
@@ -260,7 +260,7 @@ final class Gate<W> {
         wake(called);
     }
 
-    /** Whether nobody is inside and nobody waits. */
+    /** Whether no entry is inside or waiting. */
     boolean isUnused() {
         return phase == Phase.FREE;
     }
@@ -322,7 +322,7 @@ final class Gate<W> {
         entry.position = Position.OUTSIDE;
     }
 
-    /** Serves the queue after somebody left. Returns whom to wake once the mutex is free. */
+    /** Serves the queue after an entry left. Returns the entries to wake once the mutex is free. */
     private List<Entry<W>> letIn() {
         Entry<W> head = waiting.head;
         if (head == null) {
@@ -391,7 +391,7 @@ final class Gate<W> {
         }
     }
 
-    /** One who wants in. Used for one stay. */
+    /** An acquisition at the gate. Used for one stay. */
     abstract static class Entry<W> {
 
         final Demand demand;

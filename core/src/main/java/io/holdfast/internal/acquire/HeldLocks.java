@@ -33,7 +33,7 @@ final class HeldLocks {
     /** About what an origin has room for. */
     private static final int MOST_CHARS = 256;
 
-    /** Who holds more should not pay for it with every further acquisition. */
+    /** A unit that holds more does not pay for it with every further acquisition. */
     private static final int MOST_NAMES = 16;
 
     private final AtomicReferenceArray<@Nullable GateStay> slots = new AtomicReferenceArray<>(1 << SLOT_BITS);

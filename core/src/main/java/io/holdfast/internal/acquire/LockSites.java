@@ -8,7 +8,7 @@ import java.util.concurrent.ConcurrentHashMap;
 /**
  * The sites of one client, one per lock name.
  *
- * <p>A site lives as long as somebody refers to it: a lock handle, a waiter, a lease. So a name never has two gates, and
+ * <p>A site lives as long as a lock handle, a waiter or a lease refers to it. So a name never has two gates, and
  * a million names used once leave nothing behind. Thread-safe.
  */
 public final class LockSites {

@@ -77,7 +77,7 @@ public final class LongWaits {
         });
     }
 
-    /** Whether nobody was warned of it for a while; then it counts as warned of. */
+    /** Whether the last warning of this lock is long ago; then this counts as a new one. */
     private boolean beginPeriod(String lockName) {
         long now = time.nanoTime();
         if (warnedNanos.size() >= MOST_REMEMBERED) {

@@ -4,8 +4,8 @@ import java.util.concurrent.atomic.AtomicReference;
 import org.jspecify.annotations.Nullable;
 
 /**
- * For how long the store of a lock has been away, as all who wait for it in this client have seen: those who come to ask
- * one after the other are not each to wait anew. Thread-safe.
+ * For how long the store of a lock has been away, as the requests of all acquisitions of this client have shown: so each
+ * does not wait for a whole ttl anew. Thread-safe.
  */
 final class Outage {
 

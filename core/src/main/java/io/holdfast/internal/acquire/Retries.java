@@ -35,7 +35,7 @@ final class Retries {
     private HintingStore.@Nullable Hints hints;
     private volatile boolean hinted;
 
-    /** @param storesPace for those who do not say how often to ask */
+    /** @param storesPace how often to ask if the options do not say */
     Retries(LockTerms terms, Waiting.Poll storesPace, TimeSource time) {
         this.terms = terms;
         this.pace = terms.poll() != null ? terms.poll() : storesPace;
@@ -43,7 +43,7 @@ final class Retries {
         this.pauseNanos = Deadline.nanosOf(pace.delay());
     }
 
-    /** Before the first request: what becomes free between a refusal and listening nobody would hear of. */
+    /** To be called before the first request, else a release between the refusal and this would give no hint. */
     void listen(HintingStore store, Runnable wake) {
         if (hints == null) {
             hints = store.listen(terms.name(), terms.demand(), () -> {

@@ -9,7 +9,7 @@ import java.util.concurrent.atomic.AtomicReference;
 /** The tickets that this client has given up in the queue of one lock and that are being removed from it. Thread-safe. */
 final class Withdrawals {
 
-    /** A store that hangs while a ticket is removed keeps nobody from asking for longer. */
+    /** The next request waits no longer than this for a store that hangs while a ticket is removed. */
     private static final long LONGEST_NANOS = Duration.ofMillis(100).toNanos();
 
     private static final CompletableFuture<Void> NONE = CompletableFuture.completedFuture(null);

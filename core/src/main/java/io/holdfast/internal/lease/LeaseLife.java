@@ -33,10 +33,10 @@ import org.jspecify.annotations.Nullable;
  * ticket stays held and the next lease goes on with it, under the next local number, which makes its token larger. What could
  * go wrong:
  *
- * - The ticket ends while nobody uses it, between the release of one lease and the start of the next. The next one makes itself
+ * - The ticket ends while it has no user, between the release of one lease and the start of the next. The next one makes itself
  *   known to the ticket first and looks at its state then, so it sees an end that came before and is told of one that comes after.
  * - The lease before it is told of that end too. The gate makes it let go of the ticket (NOBODY) before it leaves it to the next.
- * - Nobody takes it. The gate gives what was left behind to whoever enters next, and to the last waiter if that one gives up
+ * - It is left at the gate for ever. The gate gives it to the acquisition that enters next, or to the last waiter if that gives up
  *   instead; both use it or give it back.
  * - Other clients starve. A grant is handed on only so often and for so long (HandoffLimits), then released.
  * - Its time runs out. It is handed on only while it is surely valid: renewals come every third of the ttl, so with less than
@@ -49,7 +49,7 @@ import org.jspecify.annotations.Nullable;
  * The life of one lease, from its grant until it is released or lost. {@link LeaseState} says who ends it.
  *
  * <p>Thread-safe. {@link #isValid} also looks at the clock: after a pause of this process the deadline has passed although
- * nobody had time to declare the lease lost. For the same reason {@link #release} lets a passed deadline win.
+ * the keeper had no time to declare the lease lost. For the same reason {@link #release} lets a passed deadline win.
  */
 public final class LeaseLife implements TicketUser {
 
@@ -364,9 +364,9 @@ public final class LeaseLife implements TicketUser {
     }
 
     /*
-     * The order matters. Nobody else may be granted before the lease is lost here, so the grant goes back last. Whoever hears of
-     * the loss may close the client at once, which waits for what is kept and for clean-up, and must not find neither: so the
-     * ticket is kept until its clean-up has begun.
+     * The order matters. The grant goes back after the loss was announced, since the store may then grant the lock to others. A
+     * callback may close the client at once, and close() waits for kept tickets and for clean-up: so the ticket stays kept until
+     * its clean-up has begun.
      */
     private void afterLoss(LossReason reason, String detail, Runnable giveBack) {
         forgetHandle();
@@ -392,7 +392,7 @@ public final class LeaseLife implements TicketUser {
             goOn();
             throw e;
         } catch (RuntimeException | Error e) {
-            // It may be another kind of hold by now, or none: this lease can no longer vouch for it. It is lost before
+            // It may be another kind of hold by now, or none: this lease cannot tell. It is lost before
             // anything is undone, for from then on others may have the lock.
             state.finishRelease(ReleaseResult.ALREADY_LOST);
             afterLoss(

@@ -85,7 +85,7 @@ final class LeaseState {
         return state.compareAndSet(State.HELD, State.LOST);
     }
 
-    /** What to tell somebody who releases a lease that is not held any more. */
+    /** What a release returns when the lease is not held any more. */
     ReleaseResult result() {
         return switch (state.get()) {
             case LOST -> ReleaseResult.ALREADY_LOST;

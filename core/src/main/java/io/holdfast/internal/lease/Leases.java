@@ -18,7 +18,7 @@ import java.util.concurrent.Executor;
  * @param validity how long to ask for
  * @param handoff how often a grant may be handed on
  * @param callbacks where users hear of losses
- * @param tasks where releases run that nobody waits for
+ * @param tasks where releaseAsync asks the store
  * @param leaks notices leases that were never closed
  */
 public record Leases(

@@ -9,8 +9,8 @@ import java.util.stream.Stream;
 import org.jspecify.annotations.Nullable;
 
 /**
- * The news that a lease is lost, and those who asked to hear it: each hears it once, whether it asked before or after.
- * They hear it on the thread that announces it, or asks, so they pass it on at once. Thread-safe. Most leases are never asked
+ * The loss of a lease and the callbacks of onLost: each is called once, whether it was added before the loss or after it.
+ * They are called on the thread that announces the loss, or adds them, so they hand over to another at once. Thread-safe. Most leases are never asked
  * about, so one that is not costs nothing.
  */
 final class LossNotice {
@@ -34,7 +34,7 @@ final class LossNotice {
         return Optional.ofNullable(state.get().loss);
     }
 
-    /** Those who are to hear the news; none once it is out. */
+    /** The callbacks still to be called; none once the loss is known. */
     private record State(@Nullable Loss loss, List<Consumer<Loss>> listeners) {
 
         State with(Consumer<Loss> listener) {

@@ -110,7 +110,7 @@ final class HeldMultiLease implements MultiLease {
         return remaining();
     }
 
-    /** All at once: in the background nobody gains by an order. */
+    /** All at once: the caller does not wait, so the order does not matter. */
     @Override
     public CompletableFuture<ReleaseResult> releaseAsync() {
         List<CompletableFuture<ReleaseResult>> all =

@@ -58,7 +58,7 @@ final class LeaderTerm {
         return overtaken ? End.OVERTAKEN : End.DONE;
     }
 
-    /** Somebody has resigned. If that was the work itself, it knows. */
+    /** The leadership was resigned: interrupts the work, unless it was the work itself that resigned. */
     void interruptOther() {
         if (Thread.currentThread() != worker) {
             interrupt();

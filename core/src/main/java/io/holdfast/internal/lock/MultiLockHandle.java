@@ -144,7 +144,7 @@ public final class MultiLockHandle implements MultiLock {
             return this;
         }
 
-        /** Whoever completes it, nobody waits any more. */
+        /** However it was completed, the lock asked for now is not wanted any more. */
         private void endStep() {
             CompletableFuture<Optional<HeldLease>> step = current;
             if (step != null) {

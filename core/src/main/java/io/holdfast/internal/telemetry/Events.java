@@ -20,7 +20,7 @@ final class Events {
     /** Beyond this a listener has lost touch, and keeping its events would only use up the memory. */
     private static final int MOST_PENDING = 100_000;
 
-    /** After so many, or so long, somebody else's callback gets its turn, should they share a thread. */
+    /** After so many events, or so long, other callbacks get their turn, in case they share a thread. */
     private static final int MOST_AT_ONCE = 64;
 
     private static final long LONGEST_AT_ONCE_NANOS = Duration.ofMillis(5).toNanos();
@@ -62,7 +62,7 @@ final class Events {
         }
     }
 
-    /** Run by one at a time: whoever makes {@code pending} more than nothing starts it, and it ends at nothing. */
+    /** Runs on one thread at a time: started by the one that raises {@code pending} from 0, it ends when that is 0 again. */
     private void drain() {
         long begunNanos = System.nanoTime();
         int told = 0;

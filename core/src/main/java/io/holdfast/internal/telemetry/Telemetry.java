@@ -26,7 +26,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * Tells the counters, the observers, the listeners and the flight recorder what happens. Thread-safe.
  *
- * <p>With nobody listening an acquisition costs a few counters and makes no object.
+ * <p>Without observers, listeners and recording an acquisition costs a few counters and makes no object.
  */
 public final class Telemetry {
 
@@ -119,7 +119,7 @@ public final class Telemetry {
         return Duration.ofNanos(time.nanoTime() - nanos);
     }
 
-    /** One acquisition, and the lease it got. This one is only counted, and has no state: it serves all of which nobody hears. */
+    /** One acquisition, and the lease it got. This one only counts and has no state: one object serves all acquisitions without observers, listeners and recording. */
     public sealed class Story {
 
         private Story() {}
@@ -166,7 +166,7 @@ public final class Telemetry {
         }
     }
 
-    /** A story that somebody hears. */
+    /** One with observers, listeners or a recording. */
     private final class HeardStory extends Story {
 
         private final String lock;

@@ -18,7 +18,7 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 
 /**
- * Cleans up at the store in the background: leaves queues, gives back grants nobody waits for any more, and undoes requests
+ * Cleans up at the store in the background: leaves queues, gives back grants that are not wanted any more, and undoes requests
  * whose outcome is unknown. Each task is repeated until the store has settled it or the ttl has made it moot. Thread-safe.
  */
 public final class Cleanup {
@@ -117,7 +117,7 @@ public final class Cleanup {
             this.mootNanos = time.nanoTime() + Deadline.nanosOf(mootAfter);
         }
 
-        /** Never throws: who wants something cleaned up has other things to see to. */
+        /** Never throws: the caller is in the midst of ending a lease or an acquisition. */
         void submit() {
             try {
                 threads.cleanup(requests.server(ticket.name())).execute(this);

@@ -111,7 +111,7 @@ public final class Keeper {
 
     private void look(KeptTicket ticket, long now, Map<String, List<KeptTicket>> due) {
         if (ticket.ticket().state() == Ticket.State.ENDED) {
-            return; // whoever ended it drops it
+            return; // its lease or acquisition, which ended it, drops it
         }
         if (ticket.endNanos() - now <= 0 && ticket.endIfOver()) {
             drop(ticket);
@@ -174,7 +174,7 @@ public final class Keeper {
         settle(server, batch, unheard);
     }
 
-    /** @param unheard what kept those from being renewed who have heard nothing */
+    /** @param unheard why tickets of the batch to which the store reported nothing were not renewed */
     private void settle(String server, List<KeptTicket> batch, Throwable unheard) {
         for (KeptTicket ticket : batch) {
             try {

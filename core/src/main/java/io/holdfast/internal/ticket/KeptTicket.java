@@ -23,7 +23,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * A ticket in this client's hands: who uses it, when it is renewed next, how often it was handed on. Thread-safe.
  *
- * <p>Whoever uses it hears of its grant, its end and its renewals. A new user first makes itself known ({@link #usedBy}) and then
+ * <p>Its user, an acquisition or a lease, is told of its grant, its end and its renewals. A new user first makes itself known ({@link #usedBy}) and then
  * looks at the ticket's state: an end that comes before is seen by that look, one that comes after is told.
  */
 public final class KeptTicket implements Ticket.Listener {
@@ -77,7 +77,7 @@ public final class KeptTicket implements Ticket.Listener {
         return grantedNanos;
     }
 
-    /** Goes on under another lease, with the next local number, for that thread and its unit of work. By one at a time, whom the gate let in. */
+    /** Goes on under another lease, with the next local number. Only by the acquisition that found it inside the gate. */
     @SuppressWarnings("NonAtomicOperationOnVolatileField")
     public void handOn(String thread, Optional<String> note) {
         localNumber++;
@@ -148,7 +148,7 @@ public final class KeptTicket implements Ticket.Listener {
         askNow(callers, () -> requests.renewNow(ticket, callers));
     }
 
-    /** Failing is an exception to somebody who waits for the answer. */
+    /** Throws what the store reported as failing: the caller waits for the answer. */
     private void askNow(Deadline deadline, Runnable request) {
         if (!Uninterruptibly.await(deadline, keeping::tryAcquire)) {
             throw new UnknownOutcomeException(ticket.name(), "an earlier renewal is still under way");
@@ -171,7 +171,7 @@ public final class KeptTicket implements Ticket.Listener {
         return ticket.end();
     }
 
-    /** No longer renewed. To be called when somebody else sees to what is left of it at the store: close waits for either. */
+    /** No longer renewed. To be called when a release or the clean-up has begun: close() waits for kept tickets and for those. */
     public void drop() {
         keeper.drop(this);
     }
@@ -230,7 +230,7 @@ public final class KeptTicket implements Ticket.Listener {
         user.changed();
     }
 
-    /** Nobody waits for this grant any more: it goes back by its token. */
+    /** This grant came after the end: it goes back by its token. */
     @Override
     public void unwanted() {
         cleanup.release(ticket, Duration.ZERO);

@@ -9,7 +9,7 @@ import java.time.Duration;
  */
 public interface TicketUser {
 
-    /** Nobody: the ticket lies at the gate for whoever enters next, and finds out then whether it is still held. */
+    /** None: the ticket was left at the gate. The acquisition that enters next looks whether it is still held. */
     TicketUser NOBODY = () -> {};
 
     /** The ticket was granted or has ended: its state tells. */
@@ -29,7 +29,7 @@ public interface TicketUser {
     /** The store could not be asked to keep the ticket. */
     default void failing(Duration validFor, LockException cause) {}
 
-    /** The client is closed. False if there is nobody to give the grant back. */
+    /** The client is closed. False if this does not give the grant back. */
     default boolean close() {
         return false;
     }

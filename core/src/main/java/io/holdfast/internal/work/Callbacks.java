@@ -22,8 +22,8 @@ public final class Callbacks {
 
     /*
      * A pool that is shut down at the very moment something is handed to it may neither run nor refuse it, as ForkJoinPool does.
-     * So close() shuts the pools down only when nobody is between begin and finish of the Lifecycle who began before the client
-     * was closed; and who begins later sees that, and calls back here and now.
+     * So close() shuts the pools down only when all that called Lifecycle.begin before the client was closed have called finish;
+     * and what begins later sees that it is closed, and runs the callback on its own thread.
      */
 
     private static final Logger LOG = System.getLogger(Callbacks.class.getName());
@@ -55,7 +55,7 @@ public final class Callbacks {
         handOver(own, onUsersExecutor(call(listener, argument)));
     }
 
-    /** Calls somebody who wants to hear of a loss. */
+    /** Calls a callback of onLost. */
     public void tellLoss(Consumer<Loss> listener, Loss loss) {
         handOver(losses, onUsersExecutor(call(listener, loss)));
     }

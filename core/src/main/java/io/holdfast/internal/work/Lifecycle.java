@@ -26,7 +26,7 @@ public final class Lifecycle {
         return stage.compareAndSet(Stage.OPEN, Stage.CLOSING);
     }
 
-    /** From now on nobody relies on the client's threads: see {@link Callbacks}. */
+    /** From now on callbacks do not run on the client's threads: see {@link Callbacks}. */
     public void finishClosing() {
         stage.set(Stage.CLOSED);
     }

@@ -9,7 +9,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 
 /**
- * Runs tasks on the client's own threads. Somebody waits for every task, so whatever is thrown when it is handed over, be it
+ * Runs tasks on the client's own threads. Whatever is thrown when a task is handed over, be it
  * for want of memory for one more thread, the task runs, and runs once. Only a closed client refuses it, with a
  * {@link RejectedExecutionException}. Thread-safe.
  */
