@@ -11,6 +11,7 @@ import java.time.Duration;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
@@ -98,13 +99,16 @@ final class QuorumNodes {
         }
     }
 
-    <T> List<NodeAnswer<T>> requireMajority(String name, List<NodeAnswer<T>> answers) {
-        long answered = NodeAnswers.count(answers, any -> true);
-        if (answered < majority) {
+    /** What those say that answer by the deadline; fails if they are fewer than a majority. */
+    <T> List<T> askMajority(String name, Deadline deadline, Function<QuorumNode, T> question) {
+        List<NodeAnswer<T>> all = ask(AnswerTime.until(deadline), question);
+        List<T> answers =
+                all.stream().map(NodeAnswer::answer).filter(Objects::nonNull).toList();
+        if (answers.size() < majority) {
             throw new StoreUnavailableException(
                     name,
-                    "only " + answered + " of " + nodes.size() + " nodes answered ("
-                            + said(answers, answer -> "answered") + ")");
+                    "only " + answers.size() + " of " + nodes.size() + " nodes answered ("
+                            + said(all, answer -> "answered") + ")");
         }
         return answers;
     }

@@ -20,11 +20,12 @@ import io.holdfast.spi.Tokens;
 import io.holdfast.spi.Withdrawal;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.Optional;
+import java.util.function.ToIntFunction;
 import java.util.stream.Collectors;
 
 /**
@@ -249,27 +250,18 @@ public final class QuorumStore implements TokenRaisingStore, AdministeredStore {
     @Override
     public LockView view(String name, Deadline deadline) {
         Deadline nodeDeadline = deadline.within(LOOK_TIMEOUT);
-        List<NodeAnswer<LockView>> answers = nodes.requireMajority(
-                name,
-                nodes.ask(AnswerTime.until(nodeDeadline), node -> node.store().view(name, nodeDeadline)));
-        return QuorumViews.combine(
-                name,
-                nodes.majority(),
-                answers.stream()
-                        .map(NodeAnswer::answer)
-                        .filter(Objects::nonNull)
-                        .toList());
+        List<LockView> views =
+                nodes.askMajority(name, nodeDeadline, node -> node.store().view(name, nodeDeadline));
+        return QuorumViews.combine(name, nodes.majority(), views);
     }
 
     /** Pages of the nodes do not match, so all of them are read and cut here. */
     @Override
     public Page views(String prefix, Optional<String> after, int limit, Deadline deadline) {
         Deadline nodeDeadline = deadline.within(LOOK_TIMEOUT);
-        List<NodeAnswer<List<LockView>>> answers = nodes.requireMajority(
-                prefix, nodes.ask(AnswerTime.until(nodeDeadline), node -> allViews(node, prefix, nodeDeadline)));
-        Map<String, List<LockView>> byName = answers.stream()
-                .map(NodeAnswer::answer)
-                .filter(Objects::nonNull)
+        Map<String, List<LockView>> byName = nodes
+                .askMajority(prefix, nodeDeadline, node -> allViews(node, prefix, nodeDeadline))
+                .stream()
                 .flatMap(List::stream)
                 .filter(view ->
                         after.map(last -> view.name().compareTo(last) > 0).orElse(true))
@@ -299,53 +291,41 @@ public final class QuorumStore implements TokenRaisingStore, AdministeredStore {
 
     @Override
     public void ping(Deadline deadline) {
-        nodes.requireMajority("*", nodes.ask(AnswerTime.until(deadline), node -> {
+        nodes.askMajority("*", deadline, node -> {
             node.store().ping(deadline);
             return true;
-        }));
+        });
     }
 
     @Override
     public void raise(String name, long floor, Deadline deadline) {
         Deadline nodeDeadline = deadline.within(LOOK_TIMEOUT);
-        nodes.requireMajority(name, nodes.ask(AnswerTime.until(nodeDeadline), node -> {
+        nodes.askMajority(name, nodeDeadline, node -> {
             node.raising().raise(name, floor, nodeDeadline);
             return true;
-        }));
+        });
     }
 
     @Override
     public int forceRelease(String name, Deadline deadline) {
-        return most(name, deadline, (store, nodeDeadline) -> store.forceRelease(name, nodeDeadline));
+        Deadline nodeDeadline = deadline.within(LOOK_TIMEOUT);
+        return most(name, nodeDeadline, store -> store.forceRelease(name, nodeDeadline));
     }
 
+    /** A walk over all locks, so it has all of its time. */
     @Override
     public int prune(Duration idleFor, Deadline deadline) {
-        return most("", deadline, (store, nodeDeadline) -> store.prune(idleFor, nodeDeadline));
+        return most("*", deadline, store -> store.prune(idleFor, deadline));
     }
 
-    private interface Administration {
-        int on(AdministeredStore store, Deadline deadline);
-    }
-
-    private int most(String name, Deadline deadline, Administration administration) {
+    private int most(String name, Deadline deadline, ToIntFunction<AdministeredStore> administration) {
         for (QuorumNode node : nodes.all()) {
             if (!(node.store() instanceof AdministeredStore)) {
                 throw new UnsupportedLockException(name, node.name() + " cannot be administered");
             }
         }
-        Deadline nodeDeadline = deadline.within(LOOK_TIMEOUT);
-        List<NodeAnswer<Integer>> answers = nodes.requireMajority(
-                name,
-                nodes.ask(
-                        AnswerTime.until(nodeDeadline),
-                        node -> administration.on((AdministeredStore) node.store(), nodeDeadline)));
-        return answers.stream()
-                .map(NodeAnswer::answer)
-                .filter(Objects::nonNull)
-                .mapToInt(Integer::intValue)
-                .max()
-                .orElse(0);
+        return Collections.max(nodes.askMajority(
+                name, deadline, node -> administration.applyAsInt((AdministeredStore) node.store())));
     }
 
     @Override

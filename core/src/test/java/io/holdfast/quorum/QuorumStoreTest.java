@@ -8,11 +8,17 @@ import io.holdfast.Holdfast;
 import io.holdfast.Lease;
 import io.holdfast.UnsupportedLockException;
 import io.holdfast.memory.MemoryStore;
+import io.holdfast.spi.AdministeredStore;
+import io.holdfast.spi.Deadline;
+import io.holdfast.spi.LockStore;
 import io.holdfast.spi.StoreFactory;
+import io.holdfast.spi.TokenRaisingStore;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.UUID;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
@@ -102,6 +108,30 @@ class QuorumStoreTest {
 
         assertThat(two.readWriteLock("doc").writeLock().tryAcquire()).isEmpty();
         assertThat(reader.token()).isNotEqualTo(other.token());
+    }
+
+    @Test
+    void pruneHasTheTimeOfAWalkAtEveryNode() {
+        List<Duration> times = new CopyOnWriteArrayList<>();
+        Holdfast quorum = client(QuorumStore.of(
+                notingTimeToPrune(1, times), notingTimeToPrune(2, times), notingTimeToPrune(3, times)));
+
+        quorum.administration().prune(Duration.ZERO);
+
+        assertThat(times).hasSize(3).allMatch(time -> time.compareTo(Duration.ofSeconds(30)) > 0);
+    }
+
+    private StoreFactory notingTimeToPrune(int number, List<Duration> times) {
+        return context -> {
+            LockStore inner = node(number).open(context);
+            Class<?>[] kinds = {TokenRaisingStore.class, AdministeredStore.class};
+            return (LockStore) Proxy.newProxyInstance(getClass().getClassLoader(), kinds, (proxy, method, arguments) -> {
+                if (method.getName().equals("prune")) {
+                    times.add(((Deadline) arguments[1]).remaining());
+                }
+                return method.invoke(inner, arguments);
+            });
+        };
     }
 
     @Test
