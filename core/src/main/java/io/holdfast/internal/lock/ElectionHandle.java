@@ -79,7 +79,7 @@ public final class ElectionHandle implements Election {
 
     public ElectionHandle(Acquisitions acquisitions, Callbacks callbacks, LockHandle lock) {
         this.acquisitions = acquisitions;
-        this.callbacks = callbacks.inOrder();
+        this.callbacks = callbacks.lossesInOrder();
         this.lock = lock;
     }
 

@@ -5,10 +5,7 @@ import io.holdfast.LockListener;
 import io.holdfast.internal.work.Callbacks;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
-import java.time.Duration;
 import java.util.List;
-import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 import org.jspecify.annotations.Nullable;
 
@@ -20,20 +17,13 @@ final class Events {
     /** Beyond this a listener has lost touch, and keeping its events would only use up the memory. */
     private static final int MOST_PENDING = 100_000;
 
-    /** After so many events, or so long, other callbacks get their turn, in case they share a thread. */
-    private static final int MOST_AT_ONCE = 64;
-
-    private static final long LONGEST_AT_ONCE_NANOS = Duration.ofMillis(5).toNanos();
-
     private final List<LockListener> listeners;
-    private final Callbacks callbacks;
-    private final ConcurrentLinkedQueue<Supplier<@Nullable LockEvent>> queue = new ConcurrentLinkedQueue<>();
-    private final AtomicInteger pending = new AtomicInteger();
+    private final Callbacks.InOrder callbacks;
     private volatile boolean overflowSaid;
 
     Events(List<LockListener> listeners, Callbacks callbacks) {
         this.listeners = listeners;
-        this.callbacks = callbacks;
+        this.callbacks = callbacks.inOrder();
     }
 
     boolean areHeard() {
@@ -49,30 +39,14 @@ final class Events {
         if (listeners.isEmpty()) {
             return;
         }
-        if (pending.get() >= MOST_PENDING) {
+        if (callbacks.pending() >= MOST_PENDING) {
             if (!overflowSaid) {
                 overflowSaid = true;
                 LOG.log(Level.WARNING, "A listener is too slow: some events are not delivered");
             }
             return;
         }
-        queue.add(event);
-        if (pending.getAndIncrement() == 0) {
-            callbacks.tell(Events::drain, this);
-        }
-    }
-
-    /** Runs on one thread at a time: started by the one that raises {@code pending} from 0, it ends when that is 0 again. */
-    private void drain() {
-        long begunNanos = System.nanoTime();
-        int told = 0;
-        do {
-            tell(queue.remove().get());
-            if (pending.decrementAndGet() == 0) {
-                return;
-            }
-        } while (++told < MOST_AT_ONCE && System.nanoTime() - begunNanos < LONGEST_AT_ONCE_NANOS);
-        callbacks.tell(Events::drain, this);
+        callbacks.tell(() -> tell(event.get()));
     }
 
     private void tell(@Nullable LockEvent event) {

@@ -3,6 +3,7 @@ package io.holdfast.internal.work;
 import io.holdfast.Loss;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
+import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.Executor;
@@ -28,6 +29,11 @@ public final class Callbacks {
 
     private static final Logger LOG = System.getLogger(Callbacks.class.getName());
 
+    /** After so many callbacks in order, or so long, others get their turn, in case they share a thread. */
+    private static final int MOST_AT_ONCE = 64;
+
+    private static final long LONGEST_AT_ONCE_NANOS = Duration.ofMillis(5).toNanos();
+
     private final Optional<Executor> users;
     private final Executor own;
     private final Executor losses;
@@ -50,11 +56,6 @@ public final class Callbacks {
         handOver(own, call(completion, argument));
     }
 
-    /** Calls a listener. */
-    public <T extends @Nullable Object> void tell(Consumer<T> listener, T argument) {
-        handOver(own, onUsersExecutor(call(listener, argument)));
-    }
-
     /** Calls a callback of onLost. */
     public void tellLoss(Consumer<Loss> listener, Loss loss) {
         handOver(losses, onUsersExecutor(call(listener, loss)));
@@ -66,30 +67,50 @@ public final class Callbacks {
         handOver(losses, on(executor, call, onUsersExecutor(call)));
     }
 
-    /** For callbacks that must not run beside or before each other. */
+    /** For listeners. */
     public InOrder inOrder() {
-        return new InOrder();
+        return new InOrder(own);
+    }
+
+    /** For callbacks of losses that must not run beside or before each other. */
+    public InOrder lossesInOrder() {
+        return new InOrder(losses);
     }
 
     /** Runs callbacks one after the other, in the order they were given. Thread-safe. */
     public final class InOrder {
 
+        private final Executor way;
         private final ConcurrentLinkedQueue<Runnable> queue = new ConcurrentLinkedQueue<>();
         private final AtomicInteger pending = new AtomicInteger();
 
-        private InOrder() {}
+        private InOrder(Executor way) {
+            this.way = way;
+        }
+
+        /** How many have not been run. */
+        public int pending() {
+            return pending.get();
+        }
 
         public void tell(Runnable callback) {
             queue.add(callback);
             if (pending.getAndIncrement() == 0) {
-                handOver(losses, onUsersExecutor(this::drain));
+                handOver(way, onUsersExecutor(this::drain));
             }
         }
 
+        /** Runs on one thread at a time: started by the one that raises {@code pending} from 0, it ends when that is 0 again. */
         private void drain() {
+            long begunNanos = System.nanoTime();
+            int told = 0;
             do {
                 call(Runnable::run, queue.remove()).run();
-            } while (pending.decrementAndGet() != 0);
+                if (pending.decrementAndGet() == 0) {
+                    return;
+                }
+            } while (++told < MOST_AT_ONCE && System.nanoTime() - begunNanos < LONGEST_AT_ONCE_NANOS);
+            handOver(way, onUsersExecutor(this::drain));
         }
     }
 

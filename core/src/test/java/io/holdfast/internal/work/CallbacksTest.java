@@ -36,7 +36,7 @@ class CallbacksTest {
 
     @Test
     void thatListensRunsOnTheUsersExecutorWhichAThreadOfOursHandsItTo() {
-        callbacks(users::add).tell(heard::add, "event");
+        callbacks(users::add).inOrder().tell(() -> heard.add("event"));
         assertThat(users).isEmpty();
 
         run(own);
@@ -61,7 +61,7 @@ class CallbacksTest {
     @Test
     void runsOnAThreadOfOursIfTheUserNamesNoExecutor() {
         Callbacks callbacks = new Callbacks(Optional.empty(), own::add, losses::add, lifecycle);
-        callbacks.tell(heard::add, "event");
+        callbacks.inOrder().tell(() -> heard.add("event"));
         callbacks.tellLoss(heard::add, LOSS);
 
         run(own);
@@ -75,7 +75,7 @@ class CallbacksTest {
         callbacks(task -> {
                     throw new RejectedExecutionException("full");
                 })
-                .tell(heard::add, "event");
+                .inOrder().tell(() -> heard.add("event"));
 
         run(own);
 
@@ -88,7 +88,7 @@ class CallbacksTest {
                     users.add(task);
                     throw new OutOfMemoryError("unable to create native thread (simulated)");
                 })
-                .tell(heard::add, "event");
+                .inOrder().tell(() -> heard.add("event"));
 
         run(own);
         run(users);
@@ -125,7 +125,7 @@ class CallbacksTest {
             throw new NoClassDefFoundError("an optional class (simulated)");
         };
 
-        callbacks.tell(failing, "event");
+        callbacks.inOrder().tell(() -> failing.accept("event"));
         callbacks.complete(failing, "lease");
         callbacks.tellLoss(failing::accept, LOSS);
     }
