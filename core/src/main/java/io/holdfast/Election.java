@@ -22,7 +22,7 @@ public interface Election extends AutoCloseable {
     /** Waits until elected; returns the epoch. Returns at once if this election already leads. */
     long campaign() throws InterruptedException;
 
-    /** As {@link #campaign()}, but no longer than {@code maxWait}; empty if somebody else led all the time. */
+    /** As {@link #campaign()}, but no longer than {@code maxWait}; empty if another candidate led all the time. */
     OptionalLong campaign(Duration maxWait) throws InterruptedException;
 
     /** {@link #campaign()} without a waiting thread; cancelling withdraws the candidacy. */

@@ -21,7 +21,7 @@ final class DirectoryReader {
 
     private static final System.Logger LOG = System.getLogger(FileStore.class.getName());
 
-    /** Somebody may write while we read without a guard: then it is read again. */
+    /** Another process may write while we read without a guard: then it is read again. */
     private static final int TRIES = 5;
 
     private final Path path;

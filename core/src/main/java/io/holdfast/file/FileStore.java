@@ -50,7 +50,7 @@ public final class FileStore implements DowngradingStore, AdministeredStore, Tok
     /** What an error is about that is not about one lock. */
     private static final String ALL_LOCKS = "*";
 
-    /** Others who want the lock too may keep its guard for a moment; for longer than this, only one who is stopped. */
+    /** Other processes that want the lock keep its guard for a moment; for longer than this, only one that is stopped. */
     private static final long SURELY_STOPPED_NANOS = 1_000_000_000L;
 
     private final Path path;
@@ -386,7 +386,7 @@ public final class FileStore implements DowngradingStore, AdministeredStore, Tok
             if (mayOnlyRead()) {
                 return sorted(reader.locks(prefix));
             }
-            // Who only looks shall not make what only locks need.
+            // A look does not make the files that only locks need.
             return directory == null && !reader.hasLocks()
                     ? List.of()
                     : sorted(directory(ALL_LOCKS).locks(prefix));

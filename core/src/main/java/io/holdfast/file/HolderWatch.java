@@ -56,7 +56,7 @@ final class HolderWatch {
     }
 
     void look() {
-        // Who let a lease run out may never come back to release it.
+        // A lease that ran out may never be released, which would remove its ticket here.
         tickets.values().removeIf(ticket -> ticket.state() == Ticket.State.ENDED);
         directory.get().ifPresent(this::lookIn);
     }

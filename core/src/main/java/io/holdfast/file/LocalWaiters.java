@@ -29,7 +29,7 @@ final class LocalWaiters {
         waiting.clear();
     }
 
-    /** Tells those who were let in, and those who are not in the table any more. */
+    /** Reports to the tickets that were let in, and to those that are not in the table any more. */
     void tell(Table table) {
         if (waiting.isEmpty()) {
             return;

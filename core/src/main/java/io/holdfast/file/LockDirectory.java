@@ -57,7 +57,7 @@ final class LockDirectory {
 
     private volatile ProofOfLife life;
     /**
-     * Proofs whose files somebody deleted. Entries carry them, and processes that had them open go on asking them.
+     * Proofs whose files were deleted by hand. Entries carry them, and processes that had them open go on asking them.
      * Guarded by {@link #mutex}.
      */
     private final List<ProofOfLife> earlierLives = new ArrayList<>();
@@ -155,7 +155,7 @@ final class LockDirectory {
         return life;
     }
 
-    /** If somebody swept or deleted the directory by hand, the proof has to begin anew. */
+    /** If the directory was swept or deleted by hand, the proof has to begin anew. */
     void renewLife() throws IOException {
         mutex.lock();
         try {
@@ -225,7 +225,7 @@ final class LockDirectory {
             OpenFile.create(unfinished, modes, content);
             Files.createLink(file, unfinished);
         } catch (FileAlreadyExistsException e) {
-            // Somebody else was quicker, and has the same right.
+            // Another process made it first; its file is used.
         } finally {
             Files.deleteIfExists(unfinished);
         }
@@ -269,7 +269,7 @@ final class LockDirectory {
         if (!open.tryGuard()) {
             return false;
         }
-        // If not, somebody deleted it, and the guard of whoever comes next is in another file.
+        // If not, it was deleted, and the next process to take the guard takes that of another file.
         boolean inPlace = false;
         try {
             inPlace = open.isInPlace();

@@ -33,10 +33,10 @@ final class LockFile {
     /*
      * How processes share a lock file.
      *
-     * The table (tickets in order of arrival, holders among them, the last token) is what counts. Whoever changes it has
-     * first the mutex, which keeps out the threads of this JVM, then the guard, a locked byte of the file, which keeps
+     * The table (tickets in order of arrival, holders among them, the last token) is what counts. A thread that changes it
+     * takes first the mutex, which keeps out the threads of this JVM, then the guard, a locked byte of the file, which keeps
      * out other processes. Under the guard: read the table, drop what has expired, apply the change, let in who is next
-     * and write. So whoever ends something hands the lock on in the same step. Those who wait only read, without the
+     * and write. So a release hands the lock on in the same step. Waiting processes only read, without the
      * guard: a table that adds up was current a moment ago, and one that does not is read again under the guard. (When
      * every waiter took the guard at every change, fifty waiting processes kept the one that wanted to release from it.)
      *
@@ -50,7 +50,7 @@ final class LockFile {
      *      descriptors. So what must stay locked for long, the proof that a process lives, is in a file of its own per
      *      JVM and copy of this class (see ProofOfLife), which no one else in the JVM opens. In a lock file only the
      *      guard is ever locked, for microseconds, and OpenFile, the only one to open and close files here, closes none
-     *      while somebody in the JVM has its guard.
+     *      while another copy in the JVM has its guard.
      *
      * Who still holds. An entry ends when it is removed, when its ttl has passed, or when its process is dead, whichever
      * comes first. Its times are nanoTime, which all processes of one boot share; entries of an earlier boot are dead.
@@ -60,7 +60,7 @@ final class LockFile {
      *     base and expiry are one reading of the clock, taken under the guard just before writing, so when it runs
      *     again its own deadline (base + ttl - margin) has passed before the entry could have been dropped. Its next
      *     renewal finds no entry: Gone. It never brings one back.
-     *   - Stopped under the guard: nobody else changes this table until it goes on or is killed; requests fail at their
+     *   - Stopped under the guard: no other process changes this table until it goes on or is killed; requests fail at their
      *     deadline. What it decided before the stop is still right afterwards, for nothing moved meanwhile, and what it
      *     grants late counts from times read early.
      *   - Waiter killed after it was let in, before it noticed: it is a holder like any other and its death frees it.
@@ -70,20 +70,20 @@ final class LockFile {
      * Making and removing files. A lock file is made under a name nobody can guess and then linked to its own: it
      * appears whole, and of two who make one the second fails and uses the first's. (When it was renamed instead, the
      * second replaced the file in which the first held the lock.) It is unlinked by who has its guard, if nothing is in
-     * it. Somebody may have opened it just before and wait for the guard; after getting it everybody compares the inode
+     * it. Another process may have opened it just before and wait for the guard; after getting it each compares the inode
      * at the path with the one it opened (an open inode's number is not given to another file) and, if they differ,
      * opens anew.
      *
      * Opening, making and unlinking happen under the directory's guard as well, a locked byte of .holdfast. It is there
      * for one thing: the JDK tells the inode at a path, not that of a descriptor. OpenFile asks for the inode before and
      * after opening; without the guard the file could be unlinked and made anew twice in between, and the second time
-     * get the number it had at first. Should somebody delete .holdfast, whoever got its guard sees that it is not in
+     * get the number it had at first. Should .holdfast be deleted, the process that gets its guard sees that it is not in
      * place and makes a new one. Until then two may be at work in the directory, and nothing but that is at stake.
      */
 
     private static final System.Logger LOG = System.getLogger(FileStore.class.getName());
 
-    /** Whoever looks for waiters looks again soon, so it need not wait long for the guard. */
+    /** The poller looks again soon, so it need not wait long for the guard. */
     private static final Duration LOOK_PATIENCE = Duration.ofMillis(100);
 
     private final LockDirectory directory;
@@ -103,7 +103,7 @@ final class LockFile {
     private @Nullable Table known;
 
     private boolean hasWritten;
-    /** The table's number when a look last found somebody to be dropped. */
+    /** The table's number when a look last found an entry to be dropped. */
     private OptionalLong untidySince = OptionalLong.empty();
 
     private final LocalWaiters waiters = new LocalWaiters();
@@ -161,7 +161,7 @@ final class LockFile {
     }
 
     /**
-     * The result if there is nothing to write, so that who only looks needs no guard. Who writes does it all again under
+     * The result if there is nothing to write, so that a look needs no guard. A change does it all again under
      * the guard, and quickly: by now its classes are loaded and its lambdas linked, which takes a new JVM milliseconds.
      * (When fifty processes started at once on two cores and did that under the guard, the last ones waited for it beyond
      * their deadlines. So between taking and releasing it there is also no equals of a record and no method reference of
@@ -209,7 +209,7 @@ final class LockFile {
         return result;
     }
 
-    /** Nobody of an earlier boot lives, and its clock has stopped: what lingers begins anew, for longer at worst. */
+    /** All processes of an earlier boot are dead, and its clock has stopped: what lingers begins anew, for longer at worst. */
     private Table afterBoot(Table old, long nowNanos) throws IOException {
         for (Entry entry : old.entries()) {
             if (entry.needsLife() && directory.life().of(entry.life()) == ProofOfLife.Verdict.ALIVE) {
@@ -225,7 +225,7 @@ final class LockFile {
         return now;
     }
 
-    /** Takes the lock if nobody is ahead, else a place in the queue, and tells the ticket so and what becomes of it. */
+    /** Takes the lock if no entry is ahead, else a place in the queue; reports that to the ticket, and what becomes of it later. */
     void enqueue(Ticket ticket, TimeSource time, Deadline deadline) {
         takeMutex(deadline);
         try {
@@ -243,7 +243,7 @@ final class LockFile {
         }
     }
 
-    /** Nobody waits for that ticket any more. */
+    /** That ticket is not reported to any more. */
     void forget(OwnerId owner) {
         mutex.lock();
         try {
@@ -280,7 +280,7 @@ final class LockFile {
             if (e.getCause() instanceof BusyException) {
                 return new Look(false, 0);
             }
-            // Asking again shows whoever waits what is wrong.
+            // The acquisitions ask again, and that request fails with what is wrong.
             waiters.loseAll(String.valueOf(e.getMessage()));
             return new Look(true, 0);
         } finally {
@@ -288,7 +288,7 @@ final class LockFile {
         }
     }
 
-    /** Whether it could: half a change by somebody else, or a bad file, is for a look under the guard to tell apart. */
+    /** Whether it could. If not, it is half a change by another process or a bad file: a read under the guard tells which. */
     private boolean readUnguarded() throws IOException {
         OpenFile bytes = file;
         if (bytes == null) {
@@ -309,7 +309,7 @@ final class LockFile {
         }
     }
 
-    /** Whether somebody is to be dropped, and by us: who is next does it at once, others if it is not done for a while. */
+    /** Whether an entry is to be dropped, and by us: the first waiter does it at once, others if it is still there at their next look. */
     private boolean isForUsToTidy(long nowNanos) {
         Table table = Objects.requireNonNull(known);
         ProofOfLife life = directory.life();

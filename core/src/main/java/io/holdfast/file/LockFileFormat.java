@@ -81,7 +81,7 @@ final class LockFileFormat {
         head = NONE;
     }
 
-    /** A whole file of a lock nobody ever held. */
+    /** A whole file of a lock that was never held. */
     byte[] fresh() {
         byte[] table = encode(new Table(1, 0, List.of()));
         ByteBuffer file = ByteBuffer.allocate(TABLES_AT + table.length);

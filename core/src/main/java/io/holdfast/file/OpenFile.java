@@ -30,7 +30,7 @@ import org.jspecify.annotations.Nullable;
 /**
  * A file of a lock directory, open, and the lock on one byte of it that keeps out others: its guard.
  *
- * <p>Never opened through a link. Not thread-safe: whoever has it has a mutex for it.
+ * <p>Never opened through a link. Not thread-safe: its owners use it under their mutex.
  */
 final class OpenFile {
 
@@ -46,15 +46,15 @@ final class OpenFile {
      * Two copies A and B, and another process P:
      *
      *   1. A has the guard, B closes its descriptor of the file: A's guard is gone, P takes it, and A and P both change
-     *      the table. So B closes only if it has the guard itself, or if nobody in the JVM has it.
+     *      the table. So B closes only if it has the guard itself, or if no copy in the JVM has it.
      *   2. B takes the guard and closes. The JDK takes B's lock off its list first and closes the descriptor after. In
      *      between A can take the guard, and B's closing drops it: the same. Having the guard is not enough.
      *
      * So taking a lock and closing exclude each other in the whole JVM, by a monitor that all copies share. Inside it
-     * who wants to close tries the lock:
+     * a copy that wants to close tries the lock:
      *
-     *   - it overlaps: somebody in the JVM has it. Not now.
-     *   - we get it, or another process has it: nobody in the JVM has it, nor can anyone take it until we are out of the
+     *   - it overlaps: another copy has it. Not now.
+     *   - we get it, or another process has it: no copy in the JVM has it, nor can one take it until we are out of the
      *     monitor. Closing drops nothing but what we got ourselves.
      *
      * A guard is had for microseconds. If one is not given back for long (a disk that hangs), the file stays open and is
@@ -112,7 +112,7 @@ final class OpenFile {
     static OpenFile open(Path path, Access access) throws IOException {
         while (true) {
             BasicFileAttributes before = Files.readAttributes(path, BasicFileAttributes.class, NOFOLLOW_LINKS);
-            // A pipe, too: opening one waits for somebody at its other end.
+            // A pipe, too: opening one waits for a process at its other end.
             if (!before.isRegularFile()) {
                 throw new CorruptFileException(path, "is a link or something else that is not a file of Holdfast");
             }
@@ -126,7 +126,7 @@ final class OpenFile {
         }
     }
 
-    /** Makes a file where nothing is, not even a link. Nobody shall know its name before it is ready. */
+    /** Makes a file where nothing is, not even a link, under a name that no other process knows. */
     static void create(Path path, FileModes modes, byte[] content) throws IOException {
         try (AsynchronousFileChannel channel = AsynchronousFileChannel.open(path, NEW, IN_PLACE, modes.attributes())) {
             write(channel, 0, content);
@@ -216,7 +216,7 @@ final class OpenFile {
         }
     }
 
-    /** Not if somebody else in this JVM has the guard. With it our own is given back. */
+    /** Not if another copy in this JVM has the guard. With it our own is given back. */
     boolean tryClose() throws IOException {
         synchronized (MONITOR_OF_ALL_COPIES) {
             if (channel.isOpen() && guard == null) {
@@ -238,7 +238,7 @@ final class OpenFile {
         }
     }
 
-    /** Now, or, if somebody else in this JVM keeps the guard for long, when another file is closed. */
+    /** Now, or, if another copy in this JVM keeps the guard for long, when another file is closed. */
     void close() throws IOException {
         TimeSource time = TimeSource.system();
         boolean closed = UntilDeadline.attempt(time, Deadline.after(time, CLOSE_PATIENCE), this::tryClose);

@@ -156,7 +156,7 @@ final class ProofOfLife {
                 dead.close();
             }
         } catch (NoSuchFileException e) {
-            // Somebody else was quicker.
+            // Another process removed it first.
         }
     }
 

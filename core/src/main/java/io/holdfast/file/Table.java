@@ -125,12 +125,12 @@ final class Table {
     }
 
     /**
-     * Lets in whoever is next in the queue. Only those are asked for a proof of life on whom something depends: the holders
+     * Lets in the entries that are next in the queue. Only those are asked for a proof of life on whom something depends: the holders
      * if somebody has to wait for them, and who is about to be let in.
      */
     void letIn(Predicate<Entry> isDead) {
         while (!walk(isDead)) {
-            // Somebody dead was dropped: who is next must be decided anew.
+            // A dead entry was dropped: who is next must be decided anew.
         }
     }
 

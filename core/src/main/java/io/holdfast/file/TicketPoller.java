@@ -34,7 +34,7 @@ final class TicketPoller {
     private final HolderWatch holders;
     private final Thread thread;
     private final Map<Ticket, LockFile> tickets = new ConcurrentHashMap<>();
-    /** Where somebody has just begun to wait. */
+    /** Files for which a ticket has just begun to wait. */
     private final Set<LockFile> news = ConcurrentHashMap.newKeySet();
     /** Only the thread uses it. */
     private final Map<LockFile, Pace> paces = new HashMap<>();
@@ -99,7 +99,7 @@ final class TicketPoller {
             long next = lookAtTickets(now);
             boolean watching = holders.isNeeded();
             asleep = !watching;
-            // Whoever adds a holder from here on sees that we sleep; who did before is seen here.
+            // A holder added from here on wakes this thread, since it sees that it sleeps; one added before is seen here.
             if (!closed && watching == holders.isNeeded()) {
                 time.parkUntil(this, watching ? earlier(next, forceLookNanos) : next);
             }

@@ -13,7 +13,7 @@ final class UntilDeadline {
     private static final long FIRST_PAUSE_NANOS = 20_000;
     private static final long LONGEST_PAUSE_NANOS = 4_000_000;
 
-    /** A guard is had for microseconds: who has no time left shall not hear of trouble because of it. */
+    /** A guard is had for microseconds: a request without time left is not failed because of it. */
     private static final long LEAST_PATIENCE_NANOS = 20_000_000;
 
     private UntilDeadline() {}
