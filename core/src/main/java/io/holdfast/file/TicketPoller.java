@@ -99,7 +99,8 @@ final class TicketPoller {
             long next = lookAtTickets(now);
             boolean watching = holders.isNeeded();
             asleep = !watching;
-            // A holder added from here on wakes this thread, since it sees that it sleeps; one added before is seen here.
+            // A holder added from here on wakes this thread, since it sees that it sleeps; one added before is seen
+            // here.
             if (!closed && watching == holders.isNeeded()) {
                 time.parkUntil(this, watching ? earlier(next, forceLookNanos) : next);
             }

@@ -259,13 +259,12 @@ public final class QuorumStore implements TokenRaisingStore, AdministeredStore {
     @Override
     public Page views(String prefix, Optional<String> after, int limit, Deadline deadline) {
         Deadline nodeDeadline = deadline.within(LOOK_TIMEOUT);
-        Map<String, List<LockView>> byName = nodes
-                .askMajority(prefix, nodeDeadline, node -> allViews(node, prefix, nodeDeadline))
-                .stream()
-                .flatMap(List::stream)
-                .filter(view ->
-                        after.map(last -> view.name().compareTo(last) > 0).orElse(true))
-                .collect(Collectors.groupingBy(LockView::name));
+        Map<String, List<LockView>> byName =
+                nodes.askMajority(prefix, nodeDeadline, node -> allViews(node, prefix, nodeDeadline)).stream()
+                        .flatMap(List::stream)
+                        .filter(view -> after.map(last -> view.name().compareTo(last) > 0)
+                                .orElse(true))
+                        .collect(Collectors.groupingBy(LockView::name));
         List<LockView> locks = byName.entrySet().stream()
                 .map(entry -> QuorumViews.combine(entry.getKey(), nodes.majority(), entry.getValue()))
                 .filter(LockView::isHeld)
@@ -324,8 +323,8 @@ public final class QuorumStore implements TokenRaisingStore, AdministeredStore {
                 throw new UnsupportedLockException(name, node.name() + " cannot be administered");
             }
         }
-        return Collections.max(nodes.askMajority(
-                name, deadline, node -> administration.applyAsInt((AdministeredStore) node.store())));
+        return Collections.max(
+                nodes.askMajority(name, deadline, node -> administration.applyAsInt((AdministeredStore) node.store())));
     }
 
     @Override

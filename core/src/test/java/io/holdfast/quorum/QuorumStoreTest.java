@@ -113,8 +113,8 @@ class QuorumStoreTest {
     @Test
     void pruneHasTheTimeOfAWalkAtEveryNode() {
         List<Duration> times = new CopyOnWriteArrayList<>();
-        Holdfast quorum = client(QuorumStore.of(
-                notingTimeToPrune(1, times), notingTimeToPrune(2, times), notingTimeToPrune(3, times)));
+        Holdfast quorum = client(
+                QuorumStore.of(notingTimeToPrune(1, times), notingTimeToPrune(2, times), notingTimeToPrune(3, times)));
 
         quorum.administration().prune(Duration.ZERO);
 
@@ -125,12 +125,13 @@ class QuorumStoreTest {
         return context -> {
             LockStore inner = node(number).open(context);
             Class<?>[] kinds = {TokenRaisingStore.class, AdministeredStore.class};
-            return (LockStore) Proxy.newProxyInstance(getClass().getClassLoader(), kinds, (proxy, method, arguments) -> {
-                if (method.getName().equals("prune")) {
-                    times.add(((Deadline) arguments[1]).remaining());
-                }
-                return method.invoke(inner, arguments);
-            });
+            return (LockStore) Proxy.newProxyInstance(
+                    getClass().getClassLoader(), kinds, (proxy, method, arguments) -> {
+                        if (method.getName().equals("prune")) {
+                            times.add(((Deadline) arguments[1]).remaining());
+                        }
+                        return method.invoke(inner, arguments);
+                    });
         };
     }
 

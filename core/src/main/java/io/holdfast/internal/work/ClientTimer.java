@@ -73,7 +73,8 @@ public final class ClientTimer implements Timer {
             try {
                 runOrWait();
             } catch (RuntimeException | Error e) {
-                // The thread watches the deadlines of all leases: no task may end it, not even one that finds no memory.
+                // The thread watches the deadlines of all leases: no task may end it, not even one that finds no
+                // memory.
                 say(e);
             }
         }

@@ -75,7 +75,8 @@ class CallbacksTest {
         callbacks(task -> {
                     throw new RejectedExecutionException("full");
                 })
-                .inOrder().tell(() -> heard.add("event"));
+                .inOrder()
+                .tell(() -> heard.add("event"));
 
         run(own);
 
@@ -88,7 +89,8 @@ class CallbacksTest {
                     users.add(task);
                     throw new OutOfMemoryError("unable to create native thread (simulated)");
                 })
-                .inOrder().tell(() -> heard.add("event"));
+                .inOrder()
+                .tell(() -> heard.add("event"));
 
         run(own);
         run(users);
