@@ -5,119 +5,116 @@
 (*                                                                         *)
 (* A directory numbers its nodes from zero, without gaps. If it is empty,  *)
 (* the servers may remove it at any time; the next node makes it anew, and *)
-(* numbers begin again. The first of the queue holds the lock.             *)
+(* numbers begin again. The first of the queue holds the lock. Every       *)
+(* change is a transaction, and transactions are numbered too.             *)
 (*                                                                         *)
-(* Our client knows below which number all nodes are gone: from a listing  *)
-(* that showed its own node as the first, and from its own deletions. A    *)
-(* node of its own with just that number is the first, if the directory is *)
-(* still the same. Answers and events reach the client in the order they   *)
-(* were sent, at any time; a connection may break and lose all of them.    *)
+(* Our client knows its last node that was the first, and whether that is  *)
+(* deleted. Its next node with the next number is the first, if there were *)
+(* too few transactions between the two for the directory to be another    *)
+(* one.                                                                    *)
 (***************************************************************************)
 EXTENDS Naturals, Sequences
 
 CONSTANTS
     MaxNumber,
-    MaxRemovals,
-    Watched,    \* whether the removal of the directory is told
-    Forgets     \* whether a broken connection ends what is known
+    MaxTransactions,
+    Counted         \* whether the transactions between two nodes are counted
 
 VARIABLES
-    nodes,      \* numbers in the directory
-    next,       \* the number of the next node
-    removals,
-    watch,      \* whether the server will tell of the next removal
-    wire,       \* what the server has sent to our client
-    asked,      \* what our client has sent, and the server has not served yet
-    state,      \* of our client: idle, making, holding, leaving
-    mine,       \* the number of its node
-    trust,      \* none; set: it is known from the next listing on; sure
-    goneBelow   \* if it is sure: all nodes with smaller numbers are gone
+    nodes,          \* numbers in the directory
+    next,           \* the number of the next node
+    zxid,           \* how many transactions there were
+    wire,           \* what the server has sent to our client
+    asked,          \* what our client has sent, and the server has not served yet
+    state,          \* of our client: idle, making, holding, leaving
+    mine,           \* the number of its node
+    made,           \* the transaction that made it
+    last            \* its last node that was the first
 
-vars == <<nodes, next, removals, watch, wire, asked, state, mine, trust, goneBelow>>
+vars == <<nodes, next, zxid, wire, asked, state, mine, made, last>>
+
+None == [number |-> 0, zxid |-> 0, over |-> FALSE]
 
 First(n) == n \in nodes /\ \A m \in nodes : n <= m
+
+Transaction == zxid < MaxTransactions /\ zxid' = zxid + 1
 
 Init ==
     /\ nodes = {}
     /\ next = 0
-    /\ removals = 0
-    /\ watch = FALSE
+    /\ zxid = 0
     /\ wire = <<>>
     /\ asked = <<>>
     /\ state = "idle"
-    /\ mine = 0
-    /\ trust = "none"
-    /\ goneBelow = 0
+    /\ mine = MaxNumber
+    /\ made = 0
+    /\ last = None
 
 \* ---- others ----
 
 OthersCome ==
+    /\ Transaction
     /\ next < MaxNumber
     /\ nodes' = nodes \union {next}
     /\ next' = next + 1
-    /\ UNCHANGED <<removals, watch, wire, asked, state, mine, trust, goneBelow>>
+    /\ UNCHANGED <<wire, asked, state, mine, made, last>>
 
 \* Not our node, from when it was made until its deletion was served.
 OursIsThere == state \in {"making", "holding", "leaving"} /\ mine \in nodes
 
 OthersGo ==
+    /\ Transaction
     /\ \E n \in nodes :
         /\ ~(OursIsThere /\ n = mine)
         /\ nodes' = nodes \ {n}
-    /\ UNCHANGED <<next, removals, watch, wire, asked, state, mine, trust, goneBelow>>
+    /\ UNCHANGED <<next, wire, asked, state, mine, made, last>>
 
+\* To make it anew takes another transaction, which is left out here: that is the worse case.
 Remove ==
+    /\ Transaction
     /\ nodes = {}
     /\ next > 0
-    /\ removals < MaxRemovals
     /\ next' = 0
-    /\ removals' = removals + 1
-    /\ wire' = IF watch THEN Append(wire, [kind |-> "removed", number |-> 0]) ELSE wire
-    /\ watch' = FALSE
-    /\ UNCHANGED <<nodes, asked, state, mine, trust, goneBelow>>
+    /\ UNCHANGED <<nodes, wire, asked, state, mine, made, last>>
 
 \* ---- what our client asks ----
 
-Requests ==
-    IF trust = "sure" THEN <<"create">> ELSE <<"watch", "create", "list">>
-
 Begin ==
     /\ state = "idle"
-    /\ asked' = Requests
+    /\ asked' = IF last.over THEN <<"create">> ELSE <<"create", "list">>
     /\ state' = "making"
     /\ mine' = MaxNumber
-    /\ trust' = IF trust = "sure" THEN trust ELSE "set"
-    /\ UNCHANGED <<nodes, next, removals, watch, wire, goneBelow>>
+    /\ UNCHANGED <<nodes, next, zxid, wire, made, last>>
 
 Leave ==
     /\ state = "holding"
     /\ asked' = Append(asked, "delete")
     /\ state' = "leaving"
-    /\ UNCHANGED <<nodes, next, removals, watch, wire, mine, trust, goneBelow>>
+    /\ UNCHANGED <<nodes, next, zxid, wire, mine, made, last>>
+
+Answer(kind, number, transaction) ==
+    wire' = Append(wire, [kind |-> kind, number |-> number, zxid |-> transaction])
 
 Serve ==
     /\ asked # <<>>
     /\ asked' = Tail(asked)
-    /\ CASE Head(asked) = "watch" ->
-            \* There is nothing to watch before the first node.
-            /\ watch' = (Watched /\ next > 0)
-            /\ wire' = IF next = 0 THEN Append(wire, [kind |-> "removed", number |-> 0]) ELSE wire
-            /\ UNCHANGED <<nodes, next, mine>>
-         [] Head(asked) = "create" ->
+    /\ CASE Head(asked) = "create" ->
+            /\ Transaction
             /\ next < MaxNumber
             /\ nodes' = nodes \union {next}
             /\ next' = next + 1
             /\ mine' = next
-            /\ wire' = Append(wire, [kind |-> "made", number |-> next])
-            /\ UNCHANGED watch
+            /\ made' = zxid'
+            /\ Answer("made", next, zxid')
          [] Head(asked) = "list" ->
-            /\ wire' = Append(wire, [kind |-> IF First(mine) THEN "first" ELSE "behind", number |-> mine])
-            /\ UNCHANGED <<nodes, next, watch, mine>>
+            /\ Answer(IF First(mine) THEN "first" ELSE "behind", mine, made)
+            /\ UNCHANGED <<nodes, next, zxid, mine, made>>
          [] Head(asked) = "delete" ->
+            /\ Transaction
             /\ nodes' = nodes \ {mine}
-            /\ wire' = Append(wire, [kind |-> "deleted", number |-> mine])
-            /\ UNCHANGED <<next, watch, mine>>
-    /\ UNCHANGED <<removals, state, trust, goneBelow>>
+            /\ Answer("deleted", mine, made)
+            /\ UNCHANGED <<next, mine, made>>
+    /\ UNCHANGED <<state, last>>
 
 \* ---- what it hears ----
 
@@ -126,47 +123,41 @@ Listing ==
     \/ \E i \in 1..Len(asked) : asked[i] = "list"
     \/ \E i \in 1..Len(wire) : wire[i].kind \in {"first", "behind"}
 
+Follows(node) ==
+    /\ last.over
+    /\ node.number = last.number + 1
+    /\ Counted => node.zxid - last.zxid <= node.number
+
 Hear ==
     /\ wire # <<>>
     /\ wire' = Tail(wire)
-    /\ LET news == Head(wire) IN
-       CASE news.kind = "removed" ->
-            /\ trust' = "none"
-            /\ UNCHANGED <<asked, state, goneBelow>>
-         [] news.kind = "made" /\ trust = "sure" /\ goneBelow = news.number ->
+    /\ LET news == Head(wire)
+           begun == [number |-> news.number, zxid |-> news.zxid, over |-> FALSE]
+       IN
+       CASE news.kind = "made" /\ Follows(news) ->
             /\ state' = "holding"
-            /\ UNCHANGED <<asked, trust, goneBelow>>
-         [] news.kind = "made" /\ (trust = "sure" \/ ~Listing) ->
-            \* Somebody came between, or what was known is not known any more.
+            /\ last' = begun
+            /\ UNCHANGED asked
+         [] news.kind = "made" /\ ~Follows(news) /\ ~Listing ->
+            \* Somebody came between, or may have.
             /\ asked' = <<"list">>
-            /\ trust' = "none"
-            /\ UNCHANGED <<state, goneBelow>>
+            /\ UNCHANGED <<state, last>>
          [] news.kind = "first" ->
             /\ state' = "holding"
-            /\ trust' = IF trust = "set" THEN "sure" ELSE trust
-            /\ goneBelow' = news.number
+            /\ last' = begun
             /\ UNCHANGED asked
          [] news.kind = "behind" ->
             /\ asked' = Append(asked, "delete")
             /\ state' = "leaving"
-            /\ trust' = "none"
-            /\ UNCHANGED goneBelow
+            /\ last' = None
          [] news.kind = "deleted" ->
             /\ state' = "idle"
-            /\ goneBelow' = IF goneBelow = news.number THEN news.number + 1 ELSE goneBelow
-            /\ UNCHANGED <<asked, trust>>
-         [] OTHER -> UNCHANGED <<asked, state, trust, goneBelow>>
-    /\ UNCHANGED <<nodes, next, removals, watch, mine>>
+            /\ last' = IF last.zxid = news.zxid THEN [last EXCEPT !.over = TRUE] ELSE last
+            /\ UNCHANGED asked
+         [] OTHER -> UNCHANGED <<asked, state, last>>
+    /\ UNCHANGED <<nodes, next, zxid, mine, made>>
 
-\* Between two nodes: what a broken connection does to one under way is not what this is about.
-Break ==
-    /\ state = "idle"
-    /\ wire' = <<>>
-    /\ watch' = FALSE
-    /\ trust' = IF Forgets THEN "none" ELSE trust
-    /\ UNCHANGED <<nodes, next, removals, asked, state, mine, goneBelow>>
-
-Next == OthersCome \/ OthersGo \/ Remove \/ Begin \/ Leave \/ Serve \/ Hear \/ Break
+Next == OthersCome \/ OthersGo \/ Remove \/ Begin \/ Leave \/ Serve \/ Hear
 
 Spec == Init /\ [][Next]_vars
 

@@ -103,14 +103,14 @@ public final class AsyncZooKeeper {
         return answer;
     }
 
-    /** Ends all watches of that type on that path. */
-    void unwatchAll(String path, WatcherType type) {
-        client.removeAllWatches(path, type, true, (rc, asked, context) -> {}, null);
+    /** Ends all watches on that path. */
+    void unwatchAll(String path) {
+        client.removeAllWatches(path, WatcherType.Any, true, (rc, asked, context) -> {}, null);
     }
 
     /** The watcher hears no more; the servers go on sending, for there may be others. */
-    void unwatch(String path, Watcher watcher, WatcherType type) {
-        client.removeWatches(path, watcher, type, true, (rc, asked, context) -> {}, null);
+    void unwatch(String path, Watcher watcher) {
+        client.removeWatches(path, watcher, WatcherType.Any, true, (rc, asked, context) -> {}, null);
     }
 
     public CompletableFuture<Data> data(String path, @Nullable Watcher watcher) {

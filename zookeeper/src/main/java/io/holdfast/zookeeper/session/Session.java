@@ -14,7 +14,6 @@ import java.time.Duration;
 import java.util.concurrent.CompletableFuture;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Watcher.Event.KeeperState;
-import org.apache.zookeeper.Watcher.WatcherType;
 import org.apache.zookeeper.ZooKeeper;
 
 /**
@@ -145,12 +144,7 @@ public final class Session {
 
     /** Ends a recursive watch, and any other on that path. */
     public void unwatchBelow(String path) {
-        client.unwatch(path, hub, WatcherType.Any);
-    }
-
-    /** Ends a watch of that node alone. */
-    public void unwatchNode(String path) {
-        client.unwatch(path, hub, WatcherType.Data);
+        client.unwatch(path, hub);
     }
 
     /** Once this is answered, a quorum had the session alive after it was sent. */

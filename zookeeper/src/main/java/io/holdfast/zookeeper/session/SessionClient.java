@@ -9,7 +9,6 @@ import java.time.Duration;
 import java.util.Optional;
 import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.zookeeper.Watcher;
-import org.apache.zookeeper.Watcher.WatcherType;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.ZooKeeper.States;
 import org.apache.zookeeper.client.ZKClientConfig;
@@ -95,11 +94,11 @@ final class SessionClient {
     }
 
     /** Only of a client of ours are all watches ours. */
-    void unwatch(String path, Watcher watcher, WatcherType type) {
+    void unwatch(String path, Watcher watcher) {
         if (isOwn()) {
-            requests().unwatchAll(path, type);
+            requests().unwatchAll(path);
         } else {
-            requests().unwatch(path, watcher, type);
+            requests().unwatch(path, watcher);
         }
     }
 

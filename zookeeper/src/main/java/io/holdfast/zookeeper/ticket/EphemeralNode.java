@@ -39,19 +39,20 @@ final class EphemeralNode {
     private final Ticket ticket;
     private final LockTree tree;
     private final Directories directories;
+    private final LastTurns turns;
     private final String uuid;
     private final String directory;
 
-    private volatile @Nullable QuietDirectory quiet;
     private volatile @Nullable Created created;
     private volatile boolean mayExist;
     private @Nullable CompletableFuture<Boolean> deletion; // the last one; guarded by this
 
-    EphemeralNode(Session session, Ticket ticket, LockTree tree, Directories directories) {
+    EphemeralNode(Session session, Ticket ticket, LockTree tree, Directories directories, LastTurns turns) {
         this.session = session;
         this.ticket = ticket;
         this.tree = tree;
         this.directories = directories;
+        this.turns = turns;
         this.uuid = NodeNames.uuid(ticket.owner());
         this.directory = tree.directory(ticket.name());
     }
@@ -112,9 +113,7 @@ final class EphemeralNode {
     private Joined create(SessionTickets tickets, Deadline deadline) throws KeeperException {
         List<CompletableFuture<Created>> parents = directories.make(session, directory);
         Optional<QueueView> view = tickets.view(directory);
-        QuietDirectory numbers = tickets.use(directory);
-        quiet = numbers;
-        boolean followed = view.filter(QueueView::followsCreations).isPresent() || numbers.isKnown();
+        boolean known = view.filter(QueueView::followsCreations).isPresent() || turns.isNextExpected(directory);
         mayExist = true;
         CompletableFuture<Created> creation = session.requests()
                 .create(
@@ -123,7 +122,7 @@ final class EphemeralNode {
                         tree.acl(),
                         CreateMode.EPHEMERAL_SEQUENTIAL);
         // Back to back with the creation it costs no time, but the servers some work.
-        Optional<CompletableFuture<Children>> listing = followed ? Optional.empty() : Optional.of(list());
+        Optional<CompletableFuture<Children>> listing = known ? Optional.empty() : Optional.of(list());
         creation.whenComplete((made, failure) -> {
             if (session.goesOnWithoutUs()) {
                 settle();
@@ -131,16 +130,20 @@ final class EphemeralNode {
         });
         // Answers come in order: who waits for the last one is woken once.
         listing.ifPresent(last -> Answers.awaitAnswered(last, deadline));
+        Created node;
         try {
-            created = Answers.await(creation, deadline);
+            node = Answers.await(creation, deadline);
+            created = node;
         } catch (KeeperException e) {
             mayExist = Answers.isUnknown(e.code());
             throw Directories.reason(parents, e);
         }
         directories.remember(directory);
-        Optional<Boolean> admitted = numbers.isFirst(LockQueue.number(name()))
-                ? Optional.of(true)
-                : view.flatMap(known -> known.admits(name()));
+        if (turns.isNext(directory, node)) {
+            turns.begun(directory, node);
+            return new Joined(true, Optional.empty());
+        }
+        Optional<Boolean> admitted = view.flatMap(queue -> queue.admits(name()));
         return admitted.isPresent()
                 ? new Joined(admitted.get(), Optional.empty())
                 : joined(listing.orElseGet(this::list), deadline);
@@ -171,9 +174,10 @@ final class EphemeralNode {
             forgetCreation();
             throw KeeperException.create(Code.NONODE, directory);
         }
-        QuietDirectory numbers = quiet;
-        if (numbers != null) {
-            numbers.listed(LockQueue.number(name()), queue.isFirst(name()));
+        if (queue.isFirst(name())) {
+            turns.begun(directory, created().orElseThrow());
+        } else {
+            turns.disturbed(directory);
         }
         if (queue.isTooLong()) {
             throw new UnsupportedLockException(
@@ -251,10 +255,9 @@ final class EphemeralNode {
     }
 
     private CompletableFuture<Boolean> delete(Created found) {
-        QuietDirectory numbers = quiet;
         return session.requests().delete(found.path()).whenComplete((existed, failure) -> {
-            if (failure == null && numbers != null) {
-                numbers.deleted(LockQueue.number(found.path()));
+            if (failure == null) {
+                turns.over(directory, found);
             }
         });
     }

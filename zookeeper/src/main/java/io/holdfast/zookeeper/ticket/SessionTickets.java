@@ -39,8 +39,7 @@ final class SessionTickets implements Session.User {
     /** Of the locks some of these wait for, or did lately, by directory. */
     private final Map<String, QueueView> views = new ConcurrentHashMap<>();
 
-    /** Of the locks these have used lately, by directory. */
-    private final Map<String, QuietDirectory> quiet = new ConcurrentHashMap<>();
+    private final LastTurns turns = new LastTurns();
 
     /** What is being removed from a session that goes on without us. */
     private final Map<TicketNode, CompletableFuture<Boolean>> leaving = new ConcurrentHashMap<>();
@@ -141,11 +140,8 @@ final class SessionTickets implements Session.User {
         return Optional.ofNullable(views.get(directory));
     }
 
-    /** A node is about to be made there. */
-    QuietDirectory use(String directory) {
-        return quiet.compute(
-                directory,
-                (path, known) -> (known == null ? new QuietDirectory(session, path) : known).used(nanoTime()));
+    LastTurns turns() {
+        return turns;
     }
 
     /** From now on a node is granted when its turn comes. */
@@ -184,7 +180,6 @@ final class SessionTickets implements Session.User {
     @Override
     public void disconnected() {
         EachAlone.forEach(views.values(), QueueView::disconnected);
-        EachAlone.forEach(quiet.values(), QuietDirectory::end);
         if (!session.setsWatchesAgain()) {
             EachAlone.forEach(live, TicketNode::watchLost);
         }
@@ -224,9 +219,6 @@ final class SessionTickets implements Session.User {
     public void tend(long nowNanos) {
         EachAlone.forEach(live, node -> node.tend(nowNanos));
         EachAlone.forEach(views.values(), view -> view.tend(nowNanos));
-        quiet.values()
-                .removeIf(known ->
-                        known.endIfIdle(nowNanos - session.ensemble().tick().toNanos()));
         if (nowNanos - nextSweepNanos >= 0) {
             nextSweepNanos = nowNanos + sweepNanos;
             sweep(nowNanos);

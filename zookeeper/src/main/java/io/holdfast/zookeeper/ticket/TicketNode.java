@@ -43,7 +43,7 @@ final class TicketNode {
      * stays comparable for as long as we have one.
      *
      * Wait: QueueView. While it follows the queue, a join needs no listing of its own; nor does one to a lock that nobody else
-     * uses, see QuietDirectory.
+     * uses, see LastTurns.
      *
      * Leave: delete our node, by its full name. The name holds a uuid of the ticket's owner, so a delete that is repeated, or
      * late, can hit nothing but this ticket's own node (P3).
@@ -96,7 +96,7 @@ final class TicketNode {
         this.tickets = tickets;
         this.session = tickets.session();
         this.ticket = ticket;
-        this.node = new EphemeralNode(session, ticket, tree, directories);
+        this.node = new EphemeralNode(session, ticket, tree, directories, tickets.turns());
     }
 
     String lock() {
