@@ -137,11 +137,6 @@ public final class Session {
                         + " more. They need ZooKeeper 3.6 or later without WatchManagerOptimized");
     }
 
-    /** Whether watches of single nodes outlive a connection. */
-    public boolean setsWatchesAgain() {
-        return client.setsWatchesAgain();
-    }
-
     /** Ends a recursive watch, and any other on that path. */
     public void unwatchBelow(String path) {
         client.unwatch(path, hub);

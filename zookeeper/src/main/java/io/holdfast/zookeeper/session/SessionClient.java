@@ -11,7 +11,6 @@ import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.zookeeper.Watcher;
 import org.apache.zookeeper.ZooKeeper;
 import org.apache.zookeeper.ZooKeeper.States;
-import org.apache.zookeeper.client.ZKClientConfig;
 import org.jspecify.annotations.Nullable;
 
 /**
@@ -76,12 +75,6 @@ final class SessionClient {
 
     boolean isReadOnly() {
         return made().filter(known -> known.getState() == States.CONNECTEDREADONLY)
-                .isPresent();
-    }
-
-    /** Whether watches of single nodes outlive a connection. A client's user may not want that. */
-    boolean setsWatchesAgain() {
-        return made().filter(known -> !known.getClientConfig().getBoolean(ZKClientConfig.DISABLE_AUTO_WATCH_RESET))
                 .isPresent();
     }
 

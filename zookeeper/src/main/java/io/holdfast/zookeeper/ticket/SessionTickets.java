@@ -180,9 +180,7 @@ final class SessionTickets implements Session.User {
     @Override
     public void disconnected() {
         EachAlone.forEach(views.values(), QueueView::disconnected);
-        if (!session.setsWatchesAgain()) {
-            EachAlone.forEach(live, TicketNode::watchLost);
-        }
+        EachAlone.forEach(live, TicketNode::watchLost);
     }
 
     @Override

@@ -236,7 +236,7 @@ final class TicketNode {
         });
     }
 
-    /** The next renewal sets it again. */
+    /** Not every client sets watches again on its next connection, so the next renewal does. */
     void watchLost() {
         ownNodeWatched.set(false);
     }

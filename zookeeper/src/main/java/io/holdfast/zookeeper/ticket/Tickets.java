@@ -66,7 +66,6 @@ public final class Tickets {
 
     private Optional<Refusal> request(SessionTickets tickets, Ticket ticket, Mode mode, Deadline deadline)
             throws SessionOverException {
-        tickets.session().awaitConnected(ticket.name(), deadline);
         TicketNode node = join(tickets, ticket, deadline);
         if (mode == Mode.TRY) {
             rememberTaken(ticket.name(), !node.isAdmitted());
