@@ -86,9 +86,8 @@ public final class TortureCommand implements Callable<Integer>, StoreCommand {
             names = "--faults",
             split = ",",
             paramLabel = "FAULT",
-            description =
-                    "What happens: kill, pause, net, server, clock, mischief, or single faults such as cut-replies."
-                            + " Default: all that are possible. With --local each of them alone is a cell.")
+            description = "What happens: kill, pause, net, server, clock, mischief, executor, or single faults such as"
+                    + " cut-replies. Default: all that are possible. With --local each of them alone is a cell.")
     private List<String> faults = new ArrayList<>();
 
     @Option(

@@ -149,6 +149,7 @@ public final class CellRun {
                 cell.ttl(),
                 cell.seed(),
                 cell.faults().contains(Fault.MISCHIEF),
+                cell.faults().contains(Fault.EXECUTOR),
                 cell.workloads());
         Map<String, String> environment =
                 clocks.isEmpty() ? Map.of() : clocks.get(place).environment();
@@ -181,7 +182,7 @@ public final class CellRun {
                                 fault,
                                 worker -> fault.pick("holder", 4) > 0 ? worker.isHolding() : worker.isWaiting()));
             case SERVER -> stand.begin(fault);
-            case KILL, PAUSE, CLOCK, MISCHIEF ->
+            case KILL, PAUSE, CLOCK, MISCHIEF, EXECUTOR ->
                 switch (fault.fault()) {
                     case SERVER_CLOCK -> stand.begin(fault);
                     case STOP -> stop(fault, crew, network);

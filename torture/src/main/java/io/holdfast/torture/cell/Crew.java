@@ -4,6 +4,7 @@ import io.holdfast.torture.nemesis.Healing;
 import io.holdfast.torture.nemesis.Injector;
 import io.holdfast.torture.nemesis.PlannedFault;
 import io.holdfast.torture.stand.WallClock;
+import io.holdfast.torture.worker.UsersExecutor.Conduct;
 import io.holdfast.torture.worker.WorkerProcess;
 import java.io.IOException;
 import java.time.Duration;
@@ -13,6 +14,7 @@ import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.TimeUnit;
 import java.util.function.Predicate;
 import java.util.stream.IntStream;
 
@@ -24,6 +26,11 @@ final class Crew implements Injector, AutoCloseable {
     interface Starter {
         WorkerProcess start(int place, int incarnation);
     }
+
+    private static final List<Conduct> FAILING = List.of(Conduct.HANGS, Conduct.BLOCKS, Conduct.REFUSES);
+
+    /** Longer than a worker takes to do as it is told. */
+    private static final Duration OBEYING = Duration.ofMillis(100);
 
     private final Starter starter;
     private final List<WorkerProcess> workers = new CopyOnWriteArrayList<>();
@@ -73,6 +80,7 @@ final class Crew implements Injector, AutoCloseable {
             case KILL_WAITER -> kill(choose(fault, worker -> worker.isWaiting() && !worker.isHolding()));
             case PAUSE, STALL -> pause(choose(fault, WorkerProcess::isHolding));
             case CLIENT_CLOCK -> turnClock(fault);
+            case EXECUTOR -> failExecutor(fault);
             case MISCHIEF -> Optional.of(Healing.done("every worker, all the time"));
             default -> Optional.empty();
         };
@@ -101,6 +109,22 @@ final class Crew implements Injector, AutoCloseable {
         clocks.get(place).set(by);
         return Optional.of(Healing.of(
                 workers.get(place).name() + " by " + by, () -> clocks.get(place).set(Duration.ZERO)));
+    }
+
+    /** Every other time the process is stopped for more than a ttl, too, so that there are losses to tell. */
+    private Optional<Healing> failExecutor(PlannedFault fault) throws IOException, InterruptedException {
+        WorkerProcess victim = workers.get(choose(fault, WorkerProcess::isHolding));
+        Conduct conduct = FAILING.get(fault.pick("conduct", FAILING.size()));
+        victim.conductExecutor(conduct);
+        if (fault.pick("losses", 2) == 0) {
+            TimeUnit.NANOSECONDS.sleep(OBEYING.toNanos());
+            victim.pause();
+            TimeUnit.NANOSECONDS.sleep(fault.length().dividedBy(4).toNanos());
+            victim.resume();
+        }
+        return Optional.of(Healing.of(
+                "the executor of " + victim.name() + ", which " + conduct.word(),
+                () -> victim.conductExecutor(Conduct.SERVES)));
     }
 
     private void startAgain(int place) {

@@ -9,6 +9,7 @@ import java.util.Arrays;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
 
 /** When a run had faults: the times between are when promises of order and progress are due. */
 final class Faults {
@@ -16,7 +17,7 @@ final class Faults {
     /** With at least one fault. */
     private final Stretches stretches = new Stretches();
 
-    /** The same without those during which others must be served. */
+    /** The same without those during which locks must be served. */
     private final Stretches excuses = new Stretches();
 
     private final List<Stop> stops = new ArrayList<>();
@@ -44,13 +45,13 @@ final class Faults {
         active.values().forEach(start -> add(start, Long.MAX_VALUE));
     }
 
-    private record Started(long nanos, boolean isExcuse, String target) {
+    private record Started(long nanos, Optional<Fault> fault, String target) {
 
         static Started by(Event event) {
-            boolean excuse = Arrays.stream(Fault.values())
-                    .noneMatch(fault ->
-                            fault.isJudgedWhileItLasts() && fault.word().equals(String.valueOf(event.value())));
-            return new Started(event.nanos(), excuse, String.valueOf(event.detail()));
+            Optional<Fault> named = Arrays.stream(Fault.values())
+                    .filter(fault -> fault.word().equals(String.valueOf(event.value())))
+                    .findFirst();
+            return new Started(event.nanos(), named, String.valueOf(event.detail()));
         }
     }
 
@@ -88,9 +89,10 @@ final class Faults {
 
     private void add(Started start, long end) {
         stretches.add(start.nanos(), end);
-        if (start.isExcuse()) {
+        if (start.fault().filter(Fault::isJudgedWhileItLasts).isEmpty()) {
             excuses.add(start.nanos(), end);
-        } else {
+        }
+        if (start.fault().equals(Optional.of(Fault.STOP))) {
             stops.add(new Stop(start.target(), start.nanos(), end));
         }
     }

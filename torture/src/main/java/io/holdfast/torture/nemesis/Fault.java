@@ -37,7 +37,8 @@ public enum Fault {
             "slots are on their way to another server of a Redis Cluster, half of their keys there"),
     CLIENT_CLOCK(Family.CLOCK, 0.5, 2, "a client's wall clock jumps by an hour, back or ahead"),
     SERVER_CLOCK(Family.CLOCK, 0.5, 2, "the server's wall clock steps"),
-    MISCHIEF(Family.MISCHIEF, 1, 2, "interrupts, cancels, timeouts and closes at random");
+    MISCHIEF(Family.MISCHIEF, 1, 2, "interrupts, cancels, timeouts and closes at random"),
+    EXECUTOR(Family.EXECUTOR, 4, 5, "the executor lent to a client hangs, blocks or refuses; all must go on meanwhile");
 
     /** Faults of one kind; a user may ask for all of them by the family's name. */
     public enum Family {
@@ -46,7 +47,8 @@ public enum Fault {
         NET,
         SERVER,
         CLOCK,
-        MISCHIEF;
+        MISCHIEF,
+        EXECUTOR;
 
         public String word() {
             return name().toLowerCase(Locale.ROOT);
@@ -92,9 +94,9 @@ public enum Fault {
         return family == Family.SERVER || this == SERVER_CLOCK;
     }
 
-    /** Whether others must be served while it lasts, as if the process had died. */
+    /** Whether locks must be served while it lasts. */
     public boolean isJudgedWhileItLasts() {
-        return this == STOP;
+        return this == STOP || this == EXECUTOR;
     }
 
     /**

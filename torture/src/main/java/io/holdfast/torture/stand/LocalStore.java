@@ -81,7 +81,13 @@ public enum LocalStore {
     /** The faults that can happen to it. */
     public Set<Fault> faults() {
         Set<Fault> faults = EnumSet.copyOf(List.of(
-                Fault.KILL_HOLDER, Fault.KILL_WAITER, Fault.PAUSE, Fault.STALL, Fault.MISCHIEF, Fault.CLIENT_CLOCK));
+                Fault.KILL_HOLDER,
+                Fault.KILL_WAITER,
+                Fault.PAUSE,
+                Fault.STALL,
+                Fault.MISCHIEF,
+                Fault.CLIENT_CLOCK,
+                Fault.EXECUTOR));
         if (this != FILE && this != SENTINEL && this != SENTINEL_REPLICAS && this != CLUSTER) {
             faults.addAll(List.of(Fault.CUT, Fault.CUT_REQUESTS, Fault.CUT_REPLIES, Fault.DELAY, Fault.RESET));
         }

@@ -54,6 +54,7 @@ public final class OwnStore implements Stand {
     public Set<Fault> faults() {
         Set<Fault> faults =
                 EnumSet.of(Fault.KILL_HOLDER, Fault.KILL_WAITER, Fault.PAUSE, Fault.STALL, Fault.STOP, Fault.MISCHIEF);
+        faults.add(Fault.EXECUTOR);
         if (WallClock.isPossible()) {
             faults.add(Fault.CLIENT_CLOCK);
         }

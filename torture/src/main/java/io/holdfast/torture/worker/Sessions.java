@@ -1,6 +1,7 @@
 package io.holdfast.torture.worker;
 
 import io.holdfast.Holdfast;
+import io.holdfast.HoldfastBuilder;
 import io.holdfast.torture.history.HistoryWriter;
 import io.holdfast.torture.history.Recorder;
 import java.time.Duration;
@@ -14,14 +15,16 @@ final class Sessions implements AutoCloseable {
     private final WorkerSettings settings;
     private final String uri;
     private final HistoryWriter history;
+    private final UsersExecutor executor;
     private final ReentrantLock lock = new ReentrantLock();
     private Session current;
     private int opened;
 
-    Sessions(WorkerSettings settings, String uri, HistoryWriter history) {
+    Sessions(WorkerSettings settings, String uri, HistoryWriter history, UsersExecutor executor) {
         this.settings = settings;
         this.uri = uri;
         this.history = history;
+        this.executor = executor;
         this.current = open();
     }
 
@@ -74,12 +77,15 @@ final class Sessions implements AutoCloseable {
         String name = settings.process() + (opened == 0 ? "" : "." + opened);
         opened++;
         Recorder recorder = new Recorder(name, history);
-        Holdfast client = Holdfast.builder()
+        HoldfastBuilder builder = Holdfast.builder()
                 .store(recorder.tap(uri))
                 .name(name)
-                .requestTimeout(min(settings.ttl().multipliedBy(2), Duration.ofSeconds(5)))
-                .connect();
-        return new Session(settings, recorder, client);
+                .requestTimeout(min(settings.ttl().multipliedBy(2), Duration.ofSeconds(5)));
+        if (settings.usersExecutor()) {
+            // Without a listener it would hear of losses only.
+            builder.executor(executor).listener(event -> {});
+        }
+        return new Session(settings, recorder, builder.connect());
     }
 
     private static Duration min(Duration a, Duration b) {

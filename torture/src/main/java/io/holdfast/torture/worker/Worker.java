@@ -13,18 +13,22 @@ import java.util.Objects;
 /**
  * The program of a worker process.
  *
- * <p>It says on standard output what its threads are doing ({@code 2 holds}), ends in an orderly way when standard input says
- * {@code stop}, and at once when standard input ends, for then the run is over or was killed.
+ * <p>It says on standard output what its threads are doing ({@code 2 holds}). On standard input it is told how its client's executor
+ * is to behave ({@code hangs}); it ends in an orderly way when it is told to {@code stop}, and at once when standard input ends, for then
+ * the run is over or was killed.
  */
 public final class Worker {
+
+    static final String STOP = "stop";
 
     private Worker() {}
 
     public static void main(String[] arguments) throws Exception {
         WorkerSettings settings = WorkerSettings.parse(arguments);
         String uri = Objects.requireNonNull(System.getenv(WorkerSettings.STORE_VARIABLE), "no store");
+        UsersExecutor executor = new UsersExecutor();
         try (HistoryWriter history = HistoryWriter.create(settings.history());
-                Sessions sessions = new Sessions(settings, uri, history)) {
+                Sessions sessions = new Sessions(settings, uri, history, executor)) {
             List<Contender> contenders = new ArrayList<>();
             List<Thread> threads = new ArrayList<>();
             for (Workload workload : settings.workloads()) {
@@ -40,7 +44,7 @@ public final class Worker {
             if (settings.mischief()) {
                 sessions.closeNowAndThen();
             }
-            listen(contenders);
+            listen(contenders, executor);
             for (Thread thread : threads) {
                 thread.join();
             }
@@ -49,14 +53,18 @@ public final class Worker {
         Runtime.getRuntime().halt(0);
     }
 
-    private static void listen(List<Contender> contenders) {
+    private static void listen(List<Contender> contenders, UsersExecutor executor) {
         Thread listener = new Thread(
                 () -> {
                     try (BufferedReader orders =
                             new BufferedReader(new InputStreamReader(System.in, StandardCharsets.US_ASCII))) {
-                        if ("stop".equals(orders.readLine())) {
-                            contenders.forEach(Contender::stop);
-                            orders.readLine();
+                        String order;
+                        while ((order = orders.readLine()) != null) {
+                            if (order.equals(STOP)) {
+                                contenders.forEach(Contender::stop);
+                            } else {
+                                executor.conduct(UsersExecutor.Conduct.parse(order));
+                            }
                         }
                     } catch (IOException ended) {
                         // The same as its end.

@@ -96,12 +96,21 @@ public final class WorkerProcess {
 
     /** Asks it to finish what it does and end. */
     public void requestStop() {
+        order(Worker.STOP);
+    }
+
+    /** Makes the executor of its client behave like this. */
+    public void conductExecutor(UsersExecutor.Conduct conduct) {
+        order(conduct.word());
+    }
+
+    private void order(String order) {
         try {
             OutputStream orders = process.getOutputStream();
-            orders.write("stop\n".getBytes(StandardCharsets.US_ASCII));
+            orders.write((order + "\n").getBytes(StandardCharsets.US_ASCII));
             orders.flush();
         } catch (IOException ended) {
-            // That is what it was asked for.
+            // There is nobody left to obey.
         }
     }
 

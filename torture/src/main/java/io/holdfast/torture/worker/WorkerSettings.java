@@ -22,6 +22,7 @@ import java.util.stream.Collectors;
  * @param ttl of its leases
  * @param seed of what it does at random
  * @param mischief whether it interrupts, cancels and closes what it is doing
+ * @param usersExecutor whether its client gets an executor of its own
  * @param workloads what it does
  */
 public record WorkerSettings(
@@ -32,6 +33,7 @@ public record WorkerSettings(
         Duration ttl,
         long seed,
         boolean mischief,
+        boolean usersExecutor,
         Set<Workload> workloads) {
 
     /** The variable with the store's URI. */
@@ -55,6 +57,7 @@ public record WorkerSettings(
                 "ttl=" + ttl.toMillis(),
                 "seed=" + seed,
                 "mischief=" + mischief,
+                "executor=" + usersExecutor,
                 "workloads=" + workloads.stream().sorted().map(Workload::word).collect(Collectors.joining(",")));
     }
 
@@ -76,6 +79,7 @@ public record WorkerSettings(
                 Duration.ofMillis(Long.parseLong(required(values, "ttl"))),
                 Long.parseLong(required(values, "seed")),
                 Boolean.parseBoolean(required(values, "mischief")),
+                Boolean.parseBoolean(required(values, "executor")),
                 workloads);
     }
 

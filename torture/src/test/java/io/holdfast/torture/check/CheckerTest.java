@@ -9,11 +9,14 @@ import io.holdfast.LossReason;
 import io.holdfast.torture.history.Event;
 import io.holdfast.torture.history.Guard;
 import io.holdfast.torture.history.Phase;
+import io.holdfast.torture.nemesis.Fault;
 import java.time.Duration;
 import java.util.List;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Nested;
 import org.junit.jupiter.api.Test;
+import org.junit.jupiter.params.ParameterizedTest;
+import org.junit.jupiter.params.provider.EnumSource;
 
 @DisplayName("the checker")
 class CheckerTest {
@@ -474,16 +477,24 @@ class CheckerTest {
 
         @Test
         void nobodyIsServedWhileAnotherIsStopped() {
-            story.asks(0, "a", EXCLUSIVE).stop(5, 90, "b").lives(100, "a");
+            story.asks(0, "a", EXCLUSIVE).fault(5, 90, Fault.STOP, "b").lives(100, "a");
 
             assertThat(Checker.check(story.events(), within50).violated()).containsExactly(Promise.PROGRESS);
         }
 
         @Test
         void whoIsStoppedItselfCannotBeServed() {
-            story.asks(0, "a", EXCLUSIVE).stop(5, 90, "a").lives(100, "a");
+            story.asks(0, "a", EXCLUSIVE).fault(5, 90, Fault.STOP, "a").lives(100, "a");
 
             assertThat(Checker.check(story.events(), within50).holds()).isTrue();
+        }
+
+        @ParameterizedTest
+        @EnumSource(names = "EXECUTOR")
+        void aFaultBesideTheLocksExcusesNoStandstillNotEvenItsVictims(Fault fault) {
+            story.asks(0, "a", EXCLUSIVE).fault(5, 90, fault, "a").lives(100, "a");
+
+            assertThat(Checker.check(story.events(), within50).violated()).containsExactly(Promise.PROGRESS);
         }
 
         @Test

@@ -6,6 +6,7 @@ import io.holdfast.torture.history.Event;
 import io.holdfast.torture.history.Guard;
 import io.holdfast.torture.history.Operation;
 import io.holdfast.torture.history.Phase;
+import io.holdfast.torture.nemesis.Fault;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -112,12 +113,13 @@ final class Story {
                 .value(last));
     }
 
-    Story stop(long from, long to, String who) {
+    Story fault(long from, long to, Fault fault, String target) {
         add(Event.at(from, "nemesis", Operation.FAULT, Phase.INVOKE)
-                .value("stop")
-                .detail(who));
-        return add(
-                Event.at(to, "nemesis", Operation.FAULT, Phase.OK).value("stop").detail(who));
+                .value(fault.word())
+                .detail(target));
+        return add(Event.at(to, "nemesis", Operation.FAULT, Phase.OK)
+                .value(fault.word())
+                .detail(target));
     }
 
     Story fault(long from, long to) {
