@@ -28,26 +28,34 @@ final class ServerStand implements Stand {
     /**
      * What differs from store to store.
      *
-     * @param proxied whether clients dial only what they are given
+     * @param dialled what clients dial, if not the servers themselves; nothing if they are told by the servers
      * @param failover how long the servers may take to serve again
      * @param clocks the servers' clocks, one each, if they can be set
      * @param troubles faults that orders to the servers bring about
      */
-    record Options(boolean proxied, Duration failover, List<WallClock> clocks, Map<Fault, Trouble> troubles) {
+    record Options(
+            Optional<List<InetSocketAddress>> dialled,
+            Duration failover,
+            List<WallClock> clocks,
+            Map<Fault, Trouble> troubles) {
         static Options of(Duration failover) {
-            return new Options(true, failover, List.of(), Map.of());
+            return new Options(Optional.empty(), failover, List.of(), Map.of());
         }
 
         Options notProxied() {
-            return new Options(false, failover, clocks, troubles);
+            return withDialled(List.of());
+        }
+
+        Options withDialled(List<InetSocketAddress> addresses) {
+            return new Options(Optional.of(List.copyOf(addresses)), failover, clocks, troubles);
         }
 
         Options withClocks(List<WallClock> newClocks) {
-            return new Options(proxied, failover, List.copyOf(newClocks), troubles);
+            return new Options(dialled, failover, List.copyOf(newClocks), troubles);
         }
 
         Options withTroubles(Map<Fault, Trouble> newTroubles) {
-            return new Options(proxied, failover, clocks, Map.copyOf(newTroubles));
+            return new Options(dialled, failover, clocks, Map.copyOf(newTroubles));
         }
     }
 
@@ -74,7 +82,8 @@ final class ServerStand implements Stand {
 
     @Override
     public List<InetSocketAddress> addresses() {
-        return options.proxied() ? servers.stream().map(Server::address).toList() : List.of();
+        return options.dialled()
+                .orElseGet(() -> servers.stream().map(Server::address).toList());
     }
 
     @Override

@@ -114,12 +114,25 @@ final class Stands {
         EtcdCluster etcd = EtcdCluster.builder()
                 .each(node -> faults.contains(Fault.FULL) ? node.args("--quota-backend-bytes", EtcdRoom.QUOTA) : node)
                 .start();
+        Options options = Options.of(Duration.ofSeconds(12));
+        if (!faults.contains(Fault.LATE_SWEEP)) {
+            return etcd(etcd, options.withTroubles(Map.of(Fault.FULL, new EtcdRoom(etcd.endpoints()))), etcd::close);
+        }
+        LateListings late =
+                LateListings.before(etcd.nodes().stream().map(Server::address).toList());
+        return etcd(etcd, options.withDialled(late.addresses()).withTroubles(Map.of(Fault.LATE_SWEEP, late)), () -> {
+            late.close();
+            etcd.close();
+        });
+    }
+
+    private static Stand etcd(EtcdCluster etcd, Options options, Runnable close) {
         return new ServerStand(
                 etcd.nodes(),
                 () -> List.of(etcd.leader()),
                 dialled -> "etcd://" + Stand.hosts(dialled),
-                Options.of(Duration.ofSeconds(12)).withTroubles(Map.of(Fault.FULL, new EtcdRoom(etcd.endpoints()))),
-                etcd::close);
+                options,
+                close);
     }
 
     Stand zookeeper() {

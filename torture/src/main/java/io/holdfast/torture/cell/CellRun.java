@@ -118,8 +118,9 @@ public final class CellRun {
 
     /** By when a lock must be served again: a dead holder's ttl, the servers' failover, those ahead in line. */
     private Duration settling(Stand stand) {
-        Duration failover =
-                cell.faults().stream().anyMatch(Fault::isOfServers) ? stand.failover() : Duration.ofSeconds(1);
+        boolean serversFail =
+                cell.faults().stream().anyMatch(fault -> fault.isOfServers() && !fault.isJudgedWhileItLasts());
+        Duration failover = serversFail ? stand.failover() : Duration.ofSeconds(1);
         return cell.ttl().plus(failover).plus(LONGEST_HOLD).plusSeconds(1);
     }
 

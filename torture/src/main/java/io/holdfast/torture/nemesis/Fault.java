@@ -35,6 +35,11 @@ public enum Fault {
             0.5,
             2,
             "slots are on their way to another server of a Redis Cluster, half of their keys there"),
+    LATE_SWEEP(
+            Family.SERVER,
+            2,
+            4,
+            "listings for sweeps of etcd's sessions come so late that what they list has changed meanwhile"),
     CLIENT_CLOCK(Family.CLOCK, 0.5, 2, "a client's wall clock jumps by an hour, back or ahead"),
     SERVER_CLOCK(Family.CLOCK, 0.5, 2, "the server's wall clock steps"),
     MISCHIEF(Family.MISCHIEF, 1, 2, "interrupts, cancels, timeouts and closes at random"),
@@ -96,7 +101,7 @@ public enum Fault {
 
     /** Whether locks must be served while it lasts. */
     public boolean isJudgedWhileItLasts() {
-        return this == STOP || this == EXECUTOR;
+        return this == STOP || this == EXECUTOR || this == LATE_SWEEP;
     }
 
     /**

@@ -1,6 +1,7 @@
 package io.holdfast.torture.stand;
 
 import static io.holdfast.torture.nemesis.Fault.FULL;
+import static io.holdfast.torture.nemesis.Fault.LATE_SWEEP;
 import static io.holdfast.torture.nemesis.Fault.LEADER_KILL;
 import static io.holdfast.torture.nemesis.Fault.PARTITION;
 import static io.holdfast.torture.nemesis.Fault.READ_ONLY;
@@ -34,7 +35,7 @@ public enum LocalStore {
     SENTINEL_REPLICAS("the same with replicas=1", SERVER_KILL, SERVER_WIPE, SERVER_PAUSE, LEADER_KILL, PARTITION),
     CLUSTER("Redis Cluster, three primaries with a replica each", SERVER_KILL, SERVER_PAUSE, LEADER_KILL, SLOT_MOVE),
     REDLOCK("Redlock, five servers", SERVER_KILL, SERVER_WIPE, SERVER_PAUSE, LEADER_KILL, FULL, SERVER_CLOCK),
-    ETCD("etcd, three servers", SERVER_KILL, SERVER_WIPE, SERVER_PAUSE, LEADER_KILL, PARTITION, FULL),
+    ETCD("etcd, three servers", SERVER_KILL, SERVER_WIPE, SERVER_PAUSE, LEADER_KILL, PARTITION, FULL, LATE_SWEEP),
     ZOOKEEPER("ZooKeeper, three servers", SERVER_KILL, SERVER_WIPE, SERVER_PAUSE, LEADER_KILL, PARTITION),
     MARIADB("MariaDB", SERVER_KILL, SERVER_WIPE, SERVER_PAUSE, SERVER_CLOCK),
     POSTGRES("PostgreSQL", SERVER_KILL, SERVER_WIPE, SERVER_PAUSE, SERVER_CLOCK),
@@ -99,10 +100,10 @@ public enum LocalStore {
         return faults;
     }
 
-    /** The faults that can come together in one run: a partition needs servers of its own. */
+    /** The faults that can come together in one run: a partition and late answers need servers reached in ways of their own. */
     public Set<Fault> mixedFaults() {
         Set<Fault> faults = faults();
-        faults.remove(PARTITION);
+        faults.removeAll(List.of(PARTITION, LATE_SWEEP));
         if (!WallClock.isPossible()) {
             faults.removeAll(List.of(SERVER_CLOCK, Fault.CLIENT_CLOCK));
         }

@@ -490,7 +490,7 @@ class CheckerTest {
         }
 
         @ParameterizedTest
-        @EnumSource(names = "EXECUTOR")
+        @EnumSource(names = {"EXECUTOR", "LATE_SWEEP"})
         void aFaultBesideTheLocksExcusesNoStandstillNotEvenItsVictims(Fault fault) {
             story.asks(0, "a", EXCLUSIVE).fault(5, 90, fault, "a").lives(100, "a");
 
