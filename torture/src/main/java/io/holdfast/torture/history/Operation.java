@@ -13,8 +13,6 @@ public enum Operation {
     VALID,
     /** {@code onLost} was called; detail is the reason's name. One event, {@link Phase#TOLD_LOST}. */
     LOST,
-    /** A call of extend. */
-    EXTEND,
     /** A call of release. Ok: released. Told lost: already lost. Unknown: pending. */
     RELEASE,
     /**

@@ -27,10 +27,6 @@ public final class RecordedAcquisition {
         this.lock = lock;
     }
 
-    public String id() {
-        return id;
-    }
-
     /** Makes the call and writes down how it ended; what it throws is passed on. */
     public Optional<RecordedLease> call(Call call) throws Exception {
         Optional<Lease> lease;

@@ -1,7 +1,6 @@
 package io.holdfast.torture.history;
 
 import io.holdfast.Lease;
-import io.holdfast.LeaseLostException;
 import io.holdfast.ReleaseResult;
 import java.time.Duration;
 import java.util.Optional;
@@ -26,11 +25,6 @@ public final class RecordedLease {
         return lease.token();
     }
 
-    /** The lease itself; what is done with it directly does not reach the history. */
-    public Lease lease() {
-        return lease;
-    }
-
     /** Asks the lease whether it is valid. Worth doing several times per ttl: the checker believes only what it saw. */
     public boolean checkValid() {
         // Read before the lease is asked, so that the sum is not later than the end of validity.
@@ -41,21 +35,6 @@ public final class RecordedLease {
         }
         recorder.write(acquisition.event(before, Operation.VALID, Phase.OK).until(before + left.toNanos()));
         return true;
-    }
-
-    public void extend(Duration atLeast) {
-        recorder.write(event(Operation.EXTEND, Phase.INVOKE));
-        try {
-            lease.extend(atLeast);
-        } catch (LeaseLostException e) {
-            recorder.write(event(Operation.EXTEND, Phase.TOLD_LOST));
-            throw e;
-        } catch (RuntimeException e) {
-            recorder.write(event(Operation.EXTEND, Phase.UNKNOWN).detail(e.toString()));
-            throw e;
-        }
-        recorder.write(event(Operation.EXTEND, Phase.OK));
-        checkValid();
     }
 
     public ReleaseResult release() {

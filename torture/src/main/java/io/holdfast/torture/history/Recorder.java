@@ -35,10 +35,6 @@ public final class Recorder {
         this.history = history;
     }
 
-    public String process() {
-        return process;
-    }
-
     /** The store of that URI, whose answers are written down on their way to the client. */
     public StoreFactory tap(String uri) {
         StoreUri parsed = StoreUri.parse(uri);

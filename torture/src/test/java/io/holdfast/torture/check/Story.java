@@ -137,7 +137,7 @@ final class Story {
 
     /** A sign of life. */
     Story lives(long at, String who) {
-        return add(by(at, who, Operation.EXTEND, Phase.OK));
+        return add(by(at, who, Operation.CANCEL, Phase.INVOKE));
     }
 
     List<Event> events() {
