@@ -37,8 +37,8 @@ import org.jspecify.annotations.Nullable;
  */
 
 /**
- * Stands before the servers of an etcd cluster and passes calls on; on demand, the keys of a lease are listed so late that the client hardly
- * waits for them any longer. Thread-safe.
+ * Stands before the servers of an etcd cluster and passes calls on; on demand, the keys of a lease are listed late, and told of even later,
+ * but before the client gives up waiting for them. Thread-safe.
  */
 final class LateListings implements ServerStand.Trouble, AutoCloseable {
 
@@ -134,14 +134,15 @@ final class LateListings implements ServerStand.Trouble, AutoCloseable {
         private ServerCall.Listener<byte[]> passOn(ServerCall<byte[], byte[]> incoming, Metadata headers) {
             // Its deadline and its end are the incoming one's: both are of the current context.
             ClientCall<byte[], byte[]> outgoing = channel.newCall(incoming.getMethodDescriptor(), CallOptions.DEFAULT);
-            boolean isLate =
-                    late && incoming.getMethodDescriptor().getFullMethodName().equals(LISTING);
+            boolean isListing =
+                    incoming.getMethodDescriptor().getFullMethodName().equals(LISTING);
             Deadline deadline = Context.current().getDeadline();
-            outgoing.start(
-                    isLate && deadline != null ? new LateAnswer(incoming, deadline) : new Answer(incoming, outgoing),
-                    headers);
-            outgoing.request(1);
             incoming.request(1);
+            if (late && isListing && deadline != null) {
+                return new LateListing(incoming, outgoing, headers, deadline);
+            }
+            outgoing.start(new Answer(incoming, outgoing), headers);
+            outgoing.request(1);
             return new ServerCall.Listener<>() {
                 @Override
                 public void onMessage(byte[] message) {
@@ -185,43 +186,67 @@ final class LateListings implements ServerStand.Trouble, AutoCloseable {
         }
     }
 
-    /** Keeps one answer back for a good part of the time its client waits for it. */
-    private final class LateAnswer extends ClientCall.Listener<byte[]> {
+    /** Keeps a request back for a part of the time its client waits, and its answer for a good part of the rest. */
+    private final class LateListing extends ServerCall.Listener<byte[]> {
 
-        private final ServerCall<byte[], byte[]> asked;
+        private final ServerCall<byte[], byte[]> incoming;
+        private final ClientCall<byte[], byte[]> outgoing;
+        private final Metadata headers;
         private final Deadline deadline;
-        private Metadata headers = new Metadata();
-        private byte @Nullable [] answer;
 
-        LateAnswer(ServerCall<byte[], byte[]> asked, Deadline deadline) {
-            this.asked = asked;
+        LateListing(
+                ServerCall<byte[], byte[]> incoming,
+                ClientCall<byte[], byte[]> outgoing,
+                Metadata headers,
+                Deadline deadline) {
+            this.incoming = incoming;
+            this.outgoing = outgoing;
+            this.headers = headers;
             this.deadline = deadline;
         }
 
         @Override
-        public void onHeaders(Metadata received) {
-            headers = received;
-        }
-
-        @Override
         public void onMessage(byte[] message) {
-            answer = message;
+            later(0, 0.5, () -> {
+                outgoing.start(new LateAnswer(), headers);
+                outgoing.request(1);
+                outgoing.sendMessage(message);
+                outgoing.halfClose();
+            });
         }
 
-        @Override
-        public void onClose(Status status, Metadata trailers) {
-            double share = ThreadLocalRandom.current().nextDouble(0.4, 0.9);
+        private void later(double least, double most, Runnable step) {
+            double share = ThreadLocalRandom.current().nextDouble(least, most);
             long nanos = Math.round(deadline.timeRemaining(TimeUnit.NANOSECONDS) * share);
-            clock.schedule(() -> deliver(status, trailers), nanos, TimeUnit.NANOSECONDS);
+            clock.schedule(Context.current().wrap(step), nanos, TimeUnit.NANOSECONDS);
         }
 
-        private void deliver(Status status, Metadata trailers) {
-            if (answer != null) {
-                delayed.incrementAndGet();
-                asked.sendHeaders(headers);
-                asked.sendMessage(answer);
+        private final class LateAnswer extends ClientCall.Listener<byte[]> {
+
+            private Metadata answerHeaders = new Metadata();
+            private byte @Nullable [] answer;
+
+            @Override
+            public void onHeaders(Metadata received) {
+                answerHeaders = received;
             }
-            asked.close(status, trailers);
+
+            @Override
+            public void onMessage(byte[] message) {
+                answer = message;
+            }
+
+            @Override
+            public void onClose(Status status, Metadata trailers) {
+                later(0.3, 0.9, () -> {
+                    if (answer != null) {
+                        delayed.incrementAndGet();
+                        incoming.sendHeaders(answerHeaders);
+                        incoming.sendMessage(answer);
+                    }
+                    incoming.close(status, trailers);
+                });
+            }
         }
     }
 
