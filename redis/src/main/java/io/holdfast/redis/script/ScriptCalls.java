@@ -5,6 +5,7 @@ import io.holdfast.StoreUnavailableException;
 import io.holdfast.UnknownOutcomeException;
 import io.holdfast.redis.server.FailoverPause;
 import io.holdfast.redis.server.Failures;
+import io.holdfast.redis.server.LentConnection;
 import io.holdfast.redis.server.Node;
 import io.holdfast.redis.server.Topology;
 import io.holdfast.spi.Deadline;
@@ -86,7 +87,7 @@ public final class ScriptCalls {
             Consumer<Node> demoted) {
         this.topology = topology;
         this.failover = failover;
-        this.exchange = new Exchange(context, replicas);
+        this.exchange = new Exchange(context.time(), replicas);
         this.timeout = timeout;
         this.counterLife = String.valueOf(counterLife.toMillis());
         this.demoted = demoted;
@@ -166,7 +167,7 @@ public final class ScriptCalls {
         /** Empty if another try may do better. */
         private Optional<ScriptReply> runOnce(Node node) {
             asked = node.id();
-            Node.LentConnection lent;
+            LentConnection lent;
             try {
                 lent = node.borrow(call.script().urgency(), deadline);
             } catch (JedisException e) {
@@ -199,8 +200,8 @@ public final class ScriptCalls {
             return Optional.empty();
         }
 
-        private ScriptReply exchange(Node.LentConnection lent) {
-            Exchange.Replies replies = exchange.run(lent.connection(), call, asking, deadline);
+        private ScriptReply exchange(LentConnection lent) {
+            Exchange.Replies replies = exchange.run(lent, call, asking, deadline);
             Object value = replies.values().get(0);
             if (value instanceof JedisDataException refused) {
                 throw refused;
@@ -208,7 +209,7 @@ public final class ScriptCalls {
             return new ScriptReply(value, replies.baseNanos(), sentFailure != null, replies.replicas());
         }
 
-        private void afterRefusal(Node node, Node.LentConnection lent, JedisDataException e) {
+        private void afterRefusal(Node node, LentConnection lent, JedisDataException e) {
             boolean isDemoted = Failures.isDemoted(e);
             if (isDemoted) {
                 node.drop(lent);
@@ -326,7 +327,7 @@ public final class ScriptCalls {
         Deadline deadline = until.within(timeout);
         ScriptCall first = calls.get(0);
         Node node;
-        Node.LentConnection lent;
+        LentConnection lent;
         try {
             node = topology.nodeOf(first.slot(), deadline);
             lent = node.borrow(first.script().urgency(), deadline);
@@ -335,7 +336,7 @@ public final class ScriptCalls {
         }
         Exchange.Replies replies;
         try {
-            replies = exchange.runAll(lent.connection(), calls, deadline);
+            replies = exchange.runAll(lent, calls, deadline);
             node.giveBack(lent);
         } catch (RuntimeException | Error e) {
             node.drop(lent);
