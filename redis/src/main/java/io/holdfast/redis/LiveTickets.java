@@ -106,12 +106,17 @@ final class LiveTickets {
 
     /** Without those whose deadline ended them, of which nobody told the store: they check nothing any more. */
     private Optional<Ticket> oldestWaiting(String name) {
+        return oldestWaiting(name, 1).stream().findFirst();
+    }
+
+    List<Ticket> oldestWaiting(String name, int most) {
         NavigableMap<Long, Ticket> tickets = waiting.get(name);
         return tickets == null
-                ? Optional.empty()
+                ? List.of()
                 : tickets.values().stream()
                         .filter(ticket -> ticket.state() == Ticket.State.WAITING)
-                        .findFirst();
+                        .limit(most)
+                        .toList();
     }
 
     /** It is held now, or has ended. Another ticket of this client may have to look after the holder from now on. */

@@ -43,9 +43,9 @@ final class RedisStore implements DowngradingStore, TokenRaisingStore, Administe
      *
      * The server holds the truth and its clock decides every expiry; each transition is one script, so there are no
      * interleavings inside Redis. They are all between Redis and us. lock.lua lists what the scripts keep true, ScriptCalls what a
-     * failed request means. A grant reaches its ticket on one of three ways, which race: as a message, in the answer to a
-     * heartbeat, or in the answer to a check (after a resubscription, or at the holder's deadline). The ticket takes the first
-     * and bears the others. What remains:
+     * failed request means. A grant reaches its ticket on one of four ways, which race: as a message, in the reply to the release
+     * that let it in if that was its own client's, in the answer to a heartbeat, or in the answer to a check (after a
+     * resubscription, or at the holder's deadline). The ticket takes the first and bears the others. What remains:
      *
      * P1. Holder A expires at the server, B is granted, A still believes. A reckons from just before it sent the last request
      *   the server extended it by, so its deadline comes first, whatever the network did. For a pushed grant that request is
@@ -91,8 +91,10 @@ final class RedisStore implements DowngradingStore, TokenRaisingStore, Administe
      *   not checked: the check might overtake the enqueue, find nothing and declare the ticket gone. If a subscription comes up
      *   meanwhile, whose check left this ticket out, join() notices afterwards and checks (see ClientChannels.subscriptions).
      *
-     * Lost messages: checks after every subscription, heartbeats, and the alarms above; each asks by the renew script, which
-     * hands the lock over in its answer.
+     * Lost messages: checks after every subscription, heartbeats, and the alarms above; each asks by the heartbeat script, which
+     * hands the lock over in its answer. A lost reply to a release: its client checks those that wait whenever a release fails, was
+     * sent twice, or finds nothing held; the engine repeats one whose outcome is unknown. A client that dies before it reads the
+     * reply takes the ticket with it.
      *
      * What this cannot do: replication is asynchronous. A primary that dies may take grants with it that its successor never
      * saw. `replicas=N` narrows that to what N replicas lose together; fencing tokens catch the rest (docs/stores/redis.md).
@@ -131,7 +133,7 @@ final class RedisStore implements DowngradingStore, TokenRaisingStore, Administe
         this.commands = new ServerCommands(topology, failover, config.timeout());
         this.channels = new ClientChannels(config.prefix(), context, topology, this::checkServer, this::receive);
         this.renewals = new Renewals(config, context, topology, calls, channels, tickets);
-        this.releases = new Releases(config, context, calls, tickets);
+        this.releases = new Releases(config, context, calls, tickets, renewals, this::receive);
         this.holderSubscription = new HolderSubscription(context, this::listenForHolders);
         this.keyWalk = new KeyWalk(config.prefix(), topology, calls, commands);
         this.evictionWarning = new EvictionWarning(context, topology, commands, config.timeout());

@@ -10,6 +10,7 @@ import io.holdfast.redis.script.ScriptCall;
 import io.holdfast.redis.script.ScriptCalls;
 import io.holdfast.redis.script.ScriptCalls.Outcome;
 import io.holdfast.redis.script.ScriptReply;
+import io.holdfast.redis.server.Replies;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.ReleaseAnswer;
 import io.holdfast.spi.StoreContext;
@@ -19,6 +20,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
+import java.util.function.Consumer;
 import java.util.stream.Stream;
 
 /** Ends holders and tickets at the server, or makes them smaller, and sees to it that the next are let in. Thread-safe. */
@@ -33,12 +35,23 @@ final class Releases {
     private final StoreContext context;
     private final ScriptCalls calls;
     private final LiveTickets tickets;
+    private final Renewals renewals;
+    private final Consumer<Message> receiver;
 
-    Releases(RedisConfig config, StoreContext context, ScriptCalls calls, LiveTickets tickets) {
+    /** @param receiver gets what is a reply to this client and a message to others */
+    Releases(
+            RedisConfig config,
+            StoreContext context,
+            ScriptCalls calls,
+            LiveTickets tickets,
+            Renewals renewals,
+            Consumer<Message> receiver) {
         this.config = config;
         this.context = context;
         this.calls = calls;
         this.tickets = tickets;
+        this.renewals = renewals;
+        this.receiver = receiver;
     }
 
     /** Its request failed here or was withdrawn: nobody must wait for this grant to expire. */
@@ -55,22 +68,44 @@ final class Releases {
 
     ReleaseAnswer release(Ticket ticket, Duration linger, Deadline deadline) {
         tickets.forget(ticket);
-        LockKeys keys = keys(ticket);
-        ScriptReply reply = send(
-                Script.RELEASE,
-                keys,
-                deadline,
-                Script.owner(ticket),
-                Script.millis(linger.isNegative() ? Duration.ZERO : linger));
+        boolean found = false;
+        try {
+            ScriptReply reply = send(
+                    Script.RELEASE,
+                    keys(ticket),
+                    deadline,
+                    Script.owner(ticket),
+                    Script.millis(linger.isNegative() ? Duration.ZERO : linger));
+            found = reply.found();
+            afterRelease(keys(ticket), reply);
+            if (!found && reply.repeated()) {
+                throw new UnknownOutcomeException(
+                        ticket.name(), "the connection broke during the release, and afterwards it was not held");
+            }
+            return found ? ReleaseAnswer.RELEASED : ReleaseAnswer.NOT_HELD;
+        } finally {
+            if (!found) {
+                checkWaiting(ticket.name());
+            }
+        }
+    }
+
+    /** The release, or an earlier try, may have let in tickets of this client, and its reply was lost. */
+    private void checkWaiting(String name) {
+        List<Ticket> next = tickets.oldestWaiting(name, ENDED_PER_SCRIPT);
+        if (!next.isEmpty()) {
+            context.background().execute(() -> renewals.check(next));
+        }
+    }
+
+    /** Tickets of this client that were let in are in the reply. */
+    private void afterRelease(LockKeys keys, ScriptReply reply) {
+        List<?> parts = reply.parts();
+        for (int i = 1; i < parts.size(); i += 2) {
+            long token = Long.parseLong(Replies.text(parts.get(i + 1)));
+            receiver.accept(Message.granted(Replies.text(parts.get(i)), token, keys.lock()));
+        }
         advanceIfAgain(reply.again(), keys);
-        if (reply.found()) {
-            return ReleaseAnswer.RELEASED;
-        }
-        if (reply.repeated()) {
-            throw new UnknownOutcomeException(
-                    ticket.name(), "the connection broke during the release, and afterwards it was not held");
-        }
-        return ReleaseAnswer.NOT_HELD;
     }
 
     Withdrawal withdraw(Ticket ticket, Deadline deadline) {
@@ -120,9 +155,8 @@ final class Releases {
     }
 
     private List<Withdrawal> withdrawn(LockKeys keys, ScriptReply answered) {
-        List<?> reply = (List<?>) answered.value();
-        advanceIfAgain((Long) reply.get(0) > 0, keys);
-        return reply.stream()
+        advanceIfAgain(answered.again(), keys);
+        return answered.parts().stream()
                 .skip(1)
                 .map(found -> (Long) found == 1 ? Withdrawal.REMOVED : Withdrawal.NOT_FOUND)
                 .toList();

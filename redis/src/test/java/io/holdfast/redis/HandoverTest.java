@@ -155,6 +155,36 @@ class HandoverTest extends RedisTest {
     }
 
     @Test
+    void aTicketOfTheSameClientIsLetInByTheReplyToTheRelease() {
+        TestTicket held = holder.grant(name);
+        TestTicket next = queued(holder);
+        long published = calls("publish");
+
+        holder.release(held);
+
+        assertThat(next.isGranted()).isTrue();
+        assertThat(next.token()).isGreaterThan(held.token());
+        assertThat(calls("publish")).isEqualTo(published);
+    }
+
+    @Test
+    void aGrantInAReplyThatWasLostIsFoundByWhoeverReleasesAgain() {
+        TcpProxy proxy = proxy();
+        TestClient unlucky = through(proxy);
+        TestTicket held = unlucky.grant(name);
+        TestTicket next = queued(unlucky);
+
+        proxy.swallow(Direction.TO_CLIENT);
+        assertThatThrownBy(() -> unlucky.release(held, Duration.ZERO, unlucky.within(Duration.ofMillis(300))))
+                .isInstanceOf(UnknownOutcomeException.class);
+        assertThat(next.news()).isZero();
+        proxy.heal();
+        assertThat(unlucky.release(held)).isEqualTo(ReleaseAnswer.NOT_HELD);
+
+        await().atMost(Duration.ofSeconds(4)).until(next::isGranted);
+    }
+
+    @Test
     void aHalfOpenWaiterStallsTheQueueNoLongerThanItsTicketLasts() {
         TcpProxy proxy = proxy();
         TestClient cutOff = through(proxy);

@@ -212,8 +212,12 @@ final class TestClient implements AutoCloseable {
     }
 
     ReleaseAnswer release(TestTicket ticket, Duration linger) {
+        return release(ticket, linger, soon());
+    }
+
+    ReleaseAnswer release(TestTicket ticket, Duration linger, Deadline deadline) {
         ticket.ticket.end();
-        return store.release(ticket.ticket, linger, soon());
+        return store.release(ticket.ticket, linger, deadline);
     }
 
     Told renew(TestTicket ticket) {

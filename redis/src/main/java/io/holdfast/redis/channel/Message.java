@@ -12,6 +12,11 @@ import io.holdfast.spi.OwnerId;
  */
 public record Message(String kind, String scriptOwner, long number, String key) {
 
+    /** What a ticket's client reads when it is let in. */
+    public static Message granted(String scriptOwner, long token, String key) {
+        return new Message("granted", scriptOwner, token, key);
+    }
+
     static Message parse(String text) {
         String[] parts = text.split(" ", 4);
         if (parts.length < 4) {

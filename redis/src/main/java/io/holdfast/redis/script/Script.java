@@ -21,18 +21,18 @@ import java.util.Locale;
  * first and return before it.
  */
 public enum Script {
-    ATTEMPT("take-free.lua", "refuse-taken.lua", "basics.lua", "lock.lua", "request.lua"),
-    ENQUEUE("take-free.lua", "basics.lua", "join-queue.lua", "lock.lua", "request.lua"),
+    ATTEMPT("take-free.lua", "refuse-taken.lua", "clock.lua", "token.lua", "queue.lua", "lock.lua", "request.lua"),
+    ENQUEUE("take-free.lua", "clock.lua", "queue.lua", "join-queue.lua", "token.lua", "lock.lua", "request.lua"),
     RENEW,
-    HEARTBEAT("basics.lua", "lock.lua"),
-    RELEASE("release-alone.lua", "basics.lua", "hand-on.lua", "lock.lua"),
-    WITHDRAW("basics.lua", "lock.lua"),
-    ADVANCE("basics.lua", "lock.lua"),
-    FORCE("basics.lua", "lock.lua", "foreign.lua"),
-    DOWNGRADE("basics.lua", "lock.lua"),
-    RAISE("basics.lua"),
+    HEARTBEAT("clock.lua", "token.lua", "queue.lua", "lock.lua"),
+    RELEASE("release-alone.lua", "clock.lua", "token.lua", "hand-on.lua", "queue.lua", "lock.lua"),
+    WITHDRAW("clock.lua", "token.lua", "queue.lua", "lock.lua"),
+    ADVANCE("clock.lua", "token.lua", "queue.lua", "lock.lua"),
+    FORCE("clock.lua", "token.lua", "queue.lua", "lock.lua", "foreign.lua"),
+    DOWNGRADE("clock.lua", "token.lua", "queue.lua", "lock.lua"),
+    RAISE("clock.lua", "token.lua"),
     VIEW("foreign.lua"),
-    PRUNE("basics.lua");
+    PRUNE("clock.lua", "token.lua");
 
     private final byte[] text;
     private final byte[] sha;

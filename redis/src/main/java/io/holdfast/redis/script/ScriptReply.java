@@ -23,15 +23,21 @@ public record ScriptReply(Object value, long baseNanos, boolean repeated, long r
 
     /** Of a script that ends a holder or a ticket: whether there was one. */
     public boolean found() {
-        return ((Long) value & 1) == 1;
+        return (number() & 1) == 1;
     }
 
     /** Whether there was more to do than one script may. */
     public boolean again() {
-        return ((Long) value & 2) == 2;
+        return (number() & 2) == 2;
     }
 
+    /** With which the reply begins. */
     public long number() {
-        return (Long) value;
+        return (Long) parts().get(0);
+    }
+
+    /** All of a list, or the one part of what is none. */
+    public List<?> parts() {
+        return value instanceof List<?> several ? several : List.of(value);
     }
 }

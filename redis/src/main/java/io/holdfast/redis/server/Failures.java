@@ -16,7 +16,7 @@ public final class Failures {
     /** Where it is not known which one. */
     public static final String SERVER = "the server";
 
-    /** What basics.lua says of a counter that is none. */
+    /** What token.lua says of a counter that is none. */
     private static final Pattern NO_TOKEN = Pattern.compile("HOLDFAST NOTOKEN (.+?)(?: script: \\p{XDigit}+, on .*)?$");
 
     private static final List<String> REFUSALS = List.of("NOAUTH", "WRONGPASS", "NOPERM");

@@ -28,6 +28,7 @@
 --   6. No script looks at more than BATCH holders or tickets that have expired, are let in, or are moved aside, and each of these is paid
 --      for once. If there may be more, 'again' says so.
 
+local MARK = 'holdfast'
 -- A foreign key is looked at often, but only by the first few of the queue.
 local FIRST_FEW = 8
 local FOREIGN_CHECK_MICROS = 1000000
@@ -82,7 +83,7 @@ end
 local function open(i)
     local lock = {
         key = KEYS[i], holders = KEYS[i + 1], queue = KEYS[i + 2], heartbeats = KEYS[i + 3], tickets = KEYS[i + 4],
-        counter = KEYS[i + 5], mode = '', taken = 0, granted = {}, again = false
+        counter = KEYS[i + 5], mode = '', taken = 0, granted = {}, unsaid = {}, again = false
     }
     local kind = redis.call('TYPE', lock.key)['ok']
     if kind == 'none' then
@@ -244,7 +245,8 @@ local function serve(lock, owner, number, mine)
         return true
     end
     -- Before asking whether it fits: a dead one that does not would keep out all behind it.
-    if not mine[owner] and not is_heard(channel) then
+    local is_mine = mine[owner] or mine[channel]
+    if not is_mine and not is_heard(channel) then
         redis.call('ZADD', lock.queue, text(-number), owner)
         return true
     end
@@ -255,14 +257,17 @@ local function serve(lock, owner, number, mine)
     drop_tickets(lock, { owner })
     add_holder(lock, owner, mode, expires, life, token .. ' ' .. clock .. ' ' .. channel .. ' ' .. origin)
     lock.granted[owner] = token
-    if not mine[owner] then
+    if is_mine then
+        table.insert(lock.unsaid, owner)
+        table.insert(lock.unsaid, token)
+    else
         publish(channel, 'granted ' .. owner .. ' ' .. token .. ' ' .. lock.key)
     end
     return lock.mode ~= 'x'
 end
 
--- Lets in from the queue whoever fits, each with a message on its client's channel, but for those in 'mine': their client asks just now,
--- so it lives, and reads it in this script's reply. Returns whether somebody who can be reached is left in the queue.
+-- Lets in from the queue whoever fits, each with a message on its client's channel, but for those whose owner or channel is in 'mine': their
+-- client asks just now, so it lives, and reads it in this script's reply. Returns whether somebody who can be reached is left in the queue.
 local function advance(lock, mine)
     if lock.mode == 'x' or lock.mode == 'foreign' then
         return true

@@ -1,7 +1,7 @@
 -- The usual case of release, before anything else is made: the one holder leaves for good, and nobody waits who could be reached.
-local first
+local first, value
 if ARGV[2] == '0' then
-    local value = redis.pcall('GET', KEYS[1])
+    value = redis.pcall('GET', KEYS[1])
     local start = 'holdfast ' .. ARGV[1] .. ' '
     if type(value) == 'string' and string.sub(value, 1, #start) == start then
         first = redis.call('EXISTS', KEYS[3]) == 1

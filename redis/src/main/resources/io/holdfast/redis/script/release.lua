@@ -3,7 +3,8 @@
 --
 -- KEYS  lock, holders, queue, heartbeats, tickets, counter
 -- ARGV  owner, linger in milliseconds, life of the counter
--- Reply 1, or 0 if this owner did not hold the lock: then nothing of anybody else is changed; 2 more if there is more to do
+-- Reply 1, or 0 if this owner did not hold the lock: then nothing of anybody else is changed; 2 more if there is more to do.
+--       If tickets of the same client were let in, which get no message: a list of that number, and of owner and token of each
 --
 -- With a linger the lock stays taken by nobody for that long, whether or not the client lives to see it.
 -- Works on a server that is out of memory.
@@ -17,8 +18,10 @@ if details then
         add_holder(lock, '~' .. owner, mode, now + linger, ARGV[2], details)
     end
 end
-advance(lock, {})
+local channel = string.match(details or '', '^%d+ %d+ (%S+)')
+advance(lock, channel and { [channel] = true } or {})
 if details and linger > 0 then
     tell_first_few(lock)
 end
-return reply(details and 1 or 0, lock)
+local answer = reply(details and 1 or 0, lock)
+return #lock.unsaid == 0 and answer or { answer, unpack(lock.unsaid) }
