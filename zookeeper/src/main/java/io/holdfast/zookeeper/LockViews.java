@@ -10,10 +10,10 @@ import io.holdfast.zookeeper.session.AsyncZooKeeper.Children;
 import io.holdfast.zookeeper.session.AsyncZooKeeper.Data;
 import io.holdfast.zookeeper.session.Failures;
 import io.holdfast.zookeeper.session.Session;
-import io.holdfast.zookeeper.tree.LockQueue;
 import io.holdfast.zookeeper.tree.LockTree;
 import io.holdfast.zookeeper.tree.NodeData;
 import io.holdfast.zookeeper.tree.NodeNames;
+import io.holdfast.zookeeper.tree.QueueView;
 import io.holdfast.zookeeper.tree.QueuedNode;
 import java.time.Duration;
 import java.time.Instant;
@@ -91,7 +91,7 @@ final class LockViews {
 
     private LockView view(Session session, String lock, CompletableFuture<Children> listing, Deadline deadline)
             throws KeeperException {
-        LockQueue queue = LockQueue.of(Answers.await(listing, deadline).names());
+        QueueView queue = QueueView.of(Answers.await(listing, deadline).names());
         List<QueuedNode> nodes = queue.nodes();
         String directory = tree.directory(lock);
         List<CompletableFuture<Data>> data = nodes.stream()

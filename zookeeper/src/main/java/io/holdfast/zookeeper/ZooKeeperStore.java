@@ -15,8 +15,8 @@ import io.holdfast.zookeeper.session.Failures;
 import io.holdfast.zookeeper.session.Session;
 import io.holdfast.zookeeper.ticket.Sessions;
 import io.holdfast.zookeeper.ticket.Tickets;
-import io.holdfast.zookeeper.tree.LockQueue;
 import io.holdfast.zookeeper.tree.LockTree;
+import io.holdfast.zookeeper.tree.QueueView;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -101,7 +101,7 @@ final class ZooKeeperStore implements AdministeredStore {
         String directory = tree.directory(name);
         try {
             session.requests().sync(directory);
-            LockQueue queue = LockQueue.of(Answers.await(session.requests().children(directory, null), deadline)
+            QueueView queue = QueueView.of(Answers.await(session.requests().children(directory, null), deadline)
                     .names());
             List<CompletableFuture<Boolean>> deletions = queue.holders().stream()
                     .map(holder -> session.requests().delete(directory + "/" + holder.name()))

@@ -5,7 +5,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.holdfast.UnsupportedLockException;
 import io.holdfast.servers.ZooKeeperServer;
-import io.holdfast.zookeeper.tree.LockQueue;
+import io.holdfast.zookeeper.tree.QueueView;
 import java.time.Duration;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
@@ -25,10 +25,10 @@ class LongQueueTest {
                 StoreBench bench = StoreBench.at(TestServers.uri(server.connectString()), Duration.ofSeconds(30))) {
             ZooKeeper crowd = TestServers.client(server.connectString());
             bench.release(bench.acquire("crowded"));
-            CountDownLatch there = new CountDownLatch(LockQueue.LONGEST);
+            CountDownLatch there = new CountDownLatch(QueueView.LONGEST);
             Create2Callback arrived = (rc, path, context, name, stat) -> there.countDown();
             String node = "/locks/crowded/_c_00000000-0000-0000-0000-000000000000-lock-";
-            for (int i = 0; i < LockQueue.LONGEST; i++) {
+            for (int i = 0; i < QueueView.LONGEST; i++) {
                 crowd.create(node, new byte[0], Ids.OPEN_ACL_UNSAFE, CreateMode.EPHEMERAL_SEQUENTIAL, arrived, null);
             }
             assertThat(there.await(120, TimeUnit.SECONDS)).isTrue();
@@ -40,8 +40,8 @@ class LongQueueTest {
             Stat queue = crowd.exists("/locks/crowded", false);
             Awaitility.await()
                     .atMost(Duration.ofSeconds(20))
-                    .until(() -> crowd.exists("/locks/crowded", false).getNumChildren() == LockQueue.LONGEST);
-            assertThat(queue.getNumChildren()).isBetween(LockQueue.LONGEST, LockQueue.LONGEST + 1);
+                    .until(() -> crowd.exists("/locks/crowded", false).getNumChildren() == QueueView.LONGEST);
+            assertThat(queue.getNumChildren()).isBetween(QueueView.LONGEST, QueueView.LONGEST + 1);
             crowd.close();
         }
     }

@@ -19,7 +19,7 @@ final class FarWatch extends QueueWatch {
     private @Nullable KeyValue ahead; // null until it is known
     private long revision; // as of which
 
-    FarWatch(LockQueue queue, EtcdClient client, WatchHub hub, StoreContext context) {
+    FarWatch(LockWaiters queue, EtcdClient client, WatchHub hub, StoreContext context) {
         super(queue, client, hub, context);
     }
 
@@ -31,19 +31,19 @@ final class FarWatch extends QueueWatch {
     @Override
     void askAgain() {
         long first = queue.waiting().firstKey();
-        ask(deadline -> client.range(Txns.upTo(queue.start(), first, LockQueue.NEAR + 1), deadline), this::looked);
+        ask(deadline -> client.range(Txns.upTo(queue.start(), first, LockWaiters.NEAR + 1), deadline), this::looked);
     }
 
     private List<Runnable> looked(RangeResponse answer) {
         if (queue.waiting().isEmpty()) {
             return List.of();
         }
-        if (answer.getKvsCount() <= LockQueue.NEAR) {
+        if (answer.getKvsCount() <= LockWaiters.NEAR) {
             // If it is gone, the view will tell.
             queue.seeNear();
             return List.of();
         }
-        KeyValue last = answer.getKvs(LockQueue.NEAR);
+        KeyValue last = answer.getKvs(LockWaiters.NEAR);
         boolean watched = ahead != null && ahead.getCreateRevision() == last.getCreateRevision();
         ahead = last;
         revision = answer.getHeader().getRevision();

@@ -19,7 +19,7 @@ final class NearWatch extends QueueWatch {
     private boolean opened;
     private final List<Event> aside = new ArrayList<>();
 
-    NearWatch(LockQueue queue, EtcdClient client, WatchHub hub, StoreContext context) {
+    NearWatch(LockWaiters queue, EtcdClient client, WatchHub hub, StoreContext context) {
         super(queue, client, hub, context);
     }
 
@@ -95,7 +95,7 @@ final class NearWatch extends QueueWatch {
         }
         if (queue.waiting().isEmpty()) {
             queue.closeIfIdleLater();
-        } else if (now.size() > LockQueue.NO_LONGER_NEAR && isFar(now)) {
+        } else if (now.size() > LockWaiters.NO_LONGER_NEAR && isFar(now)) {
             queue.seeFar();
         }
         return news;
@@ -104,7 +104,7 @@ final class NearWatch extends QueueWatch {
     private boolean isFar(QueueView now) {
         long first = queue.waiting().firstKey();
         return first <= now.revision()
-                && now.tickets().limit(LockQueue.NO_LONGER_NEAR).noneMatch(entry -> entry.created() == first);
+                && now.tickets().limit(LockWaiters.NO_LONGER_NEAR).noneMatch(entry -> entry.created() == first);
     }
 
     @Override

@@ -24,7 +24,7 @@ abstract class QueueWatch implements WatchHub.Watcher {
     private static final long PAUSE_NANOS = Duration.ofMillis(100).toNanos();
     private static final Duration PATIENCE = Duration.ofSeconds(5);
 
-    final LockQueue queue;
+    final LockWaiters queue;
     final EtcdClient client;
     private final WatchHub hub;
     private final StoreContext context;
@@ -33,7 +33,7 @@ abstract class QueueWatch implements WatchHub.Watcher {
     private long asked; // the number of the last question
     private boolean asking;
 
-    QueueWatch(LockQueue queue, EtcdClient client, WatchHub hub, StoreContext context) {
+    QueueWatch(LockWaiters queue, EtcdClient client, WatchHub hub, StoreContext context) {
         this.queue = queue;
         this.client = client;
         this.hub = hub;

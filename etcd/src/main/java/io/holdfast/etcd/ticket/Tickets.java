@@ -38,7 +38,7 @@ import java.util.concurrent.ConcurrentHashMap;
  * count as exclusive; those clients in turn wait for every key with a lower create revision, so all are in one queue.
  *
  * One step each. Queueing is one transaction that puts the key in an empty slot and counts the tickets, as of the same revision: if
- * there is one, or if all are readers and so is this, the lock is held. Else the view of the queue decides (LockQueue), or, for readers and permits, who may hold beside
+ * there is one, or if all are readers and so is this, the lock is held. Else the view of the queue decides (LockWaiters), or, for readers and permits, who may hold beside
  * others, first a listing: a listing that admits a ticket is proof enough, for nobody ever comes ahead of a ticket, and those
  * ahead only go, or turn from exclusive to shared. Trying is one transaction that puts the key only if there are no
  * tickets; readers and permits join, judge by a listing and withdraw. After a refusal a try asks first without writing.
@@ -95,7 +95,7 @@ public final class Tickets {
     private final WatchHub hub;
     private final Sessions sessions;
     private final TicketKeys ticketKeys;
-    private final Map<ByteString, LockQueue> queues = new ConcurrentHashMap<>(); // that somebody waits in
+    private final Map<ByteString, LockWaiters> queues = new ConcurrentHashMap<>(); // that somebody waits in
     private final Set<String> refused = ConcurrentHashMap.newKeySet();
 
     public Tickets(StoreContext context, Keys keys, EtcdClient client, WatchHub hub, Sessions sessions) {
@@ -209,7 +209,7 @@ public final class Tickets {
             return Optional.empty();
         }
         key.ticket().waiting(key.session().ttl(), key.session().baseNanos());
-        LockQueue queue;
+        LockWaiters queue;
         do {
             queue = queues.computeIfAbsent(queueOf(key), this::newQueue);
             key.waitBy(queue);
@@ -223,7 +223,7 @@ public final class Tickets {
 
     /** Who may hold beside others looks at once, unless there is a view that tells. */
     private boolean isAdmitted(TicketKey key, Deadline deadline) {
-        LockQueue known = queues.get(queueOf(key));
+        LockWaiters known = queues.get(queueOf(key));
         if (known != null && known.isExact()) {
             return false;
         }
@@ -235,8 +235,8 @@ public final class Tickets {
         }
     }
 
-    private LockQueue newQueue(ByteString queue) {
-        return new LockQueue(queue, client, hub, context, closed -> queues.remove(queue, closed));
+    private LockWaiters newQueue(ByteString queue) {
+        return new LockWaiters(queue, client, hub, context, closed -> queues.remove(queue, closed));
     }
 
     private ByteString queueOf(TicketKey key) {
@@ -246,8 +246,8 @@ public final class Tickets {
     /** Gives a ticket a slot. */
     private Slots.Outcome join(TicketKey key, Deadline deadline) {
         ByteString queue = queueOf(key);
-        Optional<LockQueue> known = Optional.ofNullable(queues.get(queue));
-        long crowd = known.map(LockQueue::size).orElse(0L);
+        Optional<LockWaiters> known = Optional.ofNullable(queues.get(queue));
+        long crowd = known.map(LockWaiters::size).orElse(0L);
         Set<ByteString> tried = new HashSet<>();
         for (int draws = 0; draws < MOST_DRAWS; draws++) {
             key.aimAt(Slots.draw(

@@ -25,7 +25,7 @@ public enum Script {
     ENQUEUE("take-free.lua", "clock.lua", "queue.lua", "join-queue.lua", "token.lua", "lock.lua", "request.lua"),
     RENEW,
     HEARTBEAT("clock.lua", "token.lua", "queue.lua", "lock.lua"),
-    RELEASE("release-alone.lua", "clock.lua", "token.lua", "hand-on.lua", "queue.lua", "lock.lua"),
+    RELEASE("release-alone.lua", "clock.lua", "token.lua", "grant-next.lua", "queue.lua", "lock.lua"),
     WITHDRAW("clock.lua", "token.lua", "queue.lua", "lock.lua"),
     ADVANCE("clock.lua", "token.lua", "queue.lua", "lock.lua"),
     FORCE("clock.lua", "token.lua", "queue.lua", "lock.lua", "foreign.lua"),

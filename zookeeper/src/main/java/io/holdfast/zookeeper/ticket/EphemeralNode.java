@@ -9,10 +9,10 @@ import io.holdfast.zookeeper.session.AsyncZooKeeper.Children;
 import io.holdfast.zookeeper.session.AsyncZooKeeper.Created;
 import io.holdfast.zookeeper.session.Session;
 import io.holdfast.zookeeper.session.SessionOverException;
-import io.holdfast.zookeeper.tree.LockQueue;
 import io.holdfast.zookeeper.tree.LockTree;
 import io.holdfast.zookeeper.tree.NodeData;
 import io.holdfast.zookeeper.tree.NodeNames;
+import io.holdfast.zookeeper.tree.QueueView;
 import io.holdfast.zookeeper.tree.QueuedNode;
 import java.util.List;
 import java.util.Optional;
@@ -81,7 +81,7 @@ final class EphemeralNode {
      *
      * @param listing shows it, unless there was a view that knows it
      */
-    record Joined(boolean admitted, Optional<LockQueue> listing) {}
+    record Joined(boolean admitted, Optional<QueueView> listing) {}
 
     /** Makes the node. Fails with what ZooKeeper says, or late with an unknown outcome. */
     Joined make(SessionTickets tickets, Deadline deadline) throws KeeperException, SessionOverException {
@@ -95,7 +95,7 @@ final class EphemeralNode {
                 }
                 Joined joined = created == null ? create(tickets, deadline) : joined(list(), deadline);
                 requireToken(created().orElseThrow().czxid());
-                if (LockQueue.isNumberedForItself(name())) {
+                if (QueueView.isNumberedForItself(name())) {
                     return joined;
                 }
                 beginNumbersAnew(deadline);
@@ -112,8 +112,8 @@ final class EphemeralNode {
 
     private Joined create(SessionTickets tickets, Deadline deadline) throws KeeperException {
         List<CompletableFuture<Created>> parents = directories.make(session, directory);
-        Optional<QueueView> view = tickets.view(directory);
-        boolean known = view.filter(QueueView::followsCreations).isPresent() || turns.isNextExpected(directory);
+        Optional<LockWaiters> view = tickets.view(directory);
+        boolean known = view.filter(LockWaiters::followsCreations).isPresent() || turns.isNextExpected(directory);
         mayExist = true;
         CompletableFuture<Created> creation = session.requests()
                 .create(
@@ -168,7 +168,7 @@ final class EphemeralNode {
     }
 
     private Joined joined(CompletableFuture<Children> listing, Deadline deadline) throws KeeperException {
-        LockQueue queue = LockQueue.of(Answers.await(listing, deadline).names());
+        QueueView queue = QueueView.of(Answers.await(listing, deadline).names());
         if (!queue.contains(name())) {
             // Somebody deleted it.
             forgetCreation();
@@ -182,7 +182,7 @@ final class EphemeralNode {
         if (queue.isTooLong()) {
             throw new UnsupportedLockException(
                     ticket.name(),
-                    "more than " + LockQueue.LONGEST + " tickets queued for one lock would exceed what ZooKeeper lists "
+                    "more than " + QueueView.LONGEST + " tickets queued for one lock would exceed what ZooKeeper lists "
                             + "in one answer; let threads of one client wait at its own gate (fairness BALANCED)");
         }
         return new Joined(queue.admits(name()), Optional.of(queue));
@@ -204,7 +204,7 @@ final class EphemeralNode {
         CompletableFuture<Void> barrier = session.prove();
         return barrier.thenCombine(
                         list(),
-                        (proven, children) -> LockQueue.of(children.names()).of(uuid))
+                        (proven, children) -> QueueView.of(children.names()).of(uuid))
                 .thenCompose(candidates -> {
                     CompletableFuture<Optional<Created>> found = CompletableFuture.completedFuture(Optional.empty());
                     for (QueuedNode candidate : candidates) {

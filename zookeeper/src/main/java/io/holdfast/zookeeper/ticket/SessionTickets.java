@@ -8,7 +8,7 @@ import io.holdfast.zookeeper.session.Ensemble;
 import io.holdfast.zookeeper.session.Session;
 import io.holdfast.zookeeper.session.Session.Purpose;
 import io.holdfast.zookeeper.session.SessionOverException.Ending;
-import io.holdfast.zookeeper.tree.LockQueue;
+import io.holdfast.zookeeper.tree.QueueView;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
@@ -37,7 +37,7 @@ final class SessionTickets implements Session.User {
     /** Since when nobody wants them. */
     private final Map<TicketNode, Long> unwanted = new ConcurrentHashMap<>();
     /** Of the locks some of these wait for, or did lately, by directory. */
-    private final Map<String, QueueView> views = new ConcurrentHashMap<>();
+    private final Map<String, LockWaiters> views = new ConcurrentHashMap<>();
 
     private final LastTurns turns = new LastTurns();
 
@@ -136,7 +136,7 @@ final class SessionTickets implements Session.User {
 
     // ---- waiting ----
 
-    Optional<QueueView> view(String directory) {
+    Optional<LockWaiters> view(String directory) {
         return Optional.ofNullable(views.get(directory));
     }
 
@@ -145,10 +145,10 @@ final class SessionTickets implements Session.User {
     }
 
     /** From now on a node is granted when its turn comes. */
-    void await(TicketNode node, Optional<LockQueue> seen) {
+    void await(TicketNode node, Optional<QueueView> seen) {
         boolean added;
         do {
-            added = views.computeIfAbsent(node.node().directory(), directory -> new QueueView(this, directory))
+            added = views.computeIfAbsent(node.node().directory(), directory -> new LockWaiters(this, directory))
                     .add(node, seen);
         } while (!added);
         if (!isLive(node)) {
@@ -157,13 +157,13 @@ final class SessionTickets implements Session.User {
         }
     }
 
-    void dropped(String directory, QueueView view) {
+    void dropped(String directory, LockWaiters view) {
         views.remove(directory, view);
     }
 
     /** Comes with heartbeats. */
     void checkViews() {
-        EachAlone.forEach(views.values(), QueueView::check);
+        EachAlone.forEach(views.values(), LockWaiters::check);
     }
 
     long nanoTime() {
@@ -174,18 +174,18 @@ final class SessionTickets implements Session.User {
 
     @Override
     public void connected() {
-        EachAlone.forEach(views.values(), QueueView::connected);
+        EachAlone.forEach(views.values(), LockWaiters::connected);
     }
 
     @Override
     public void disconnected() {
-        EachAlone.forEach(views.values(), QueueView::disconnected);
+        EachAlone.forEach(views.values(), LockWaiters::disconnected);
         EachAlone.forEach(live, TicketNode::watchLost);
     }
 
     @Override
     public void ended(String detail) {
-        EachAlone.forEach(views.values(), QueueView::drop);
+        EachAlone.forEach(views.values(), LockWaiters::drop);
         EachAlone.forEach(live, node -> node.sessionEnded(detail));
         if (session.goesOnWithoutUs()) {
             Stream.concat(live.stream(), unwanted.keySet().stream())

@@ -42,7 +42,7 @@ final class TicketNode {
      * our requests: "no node" sends the whole pipeline again. Never while our own node is in it, so our number
      * stays comparable for as long as we have one.
      *
-     * Wait: QueueView. While it follows the queue, a join needs no listing of its own; nor does one to a lock that nobody else
+     * Wait: LockWaiters. While it follows the queue, a join needs no listing of its own; nor does one to a lock that nobody else
      * uses, see LastTurns.
      *
      * Leave: delete our node, by its full name. The name holds a uuid of the ticket's owner, so a delete that is repeated, or

@@ -12,8 +12,8 @@ import io.holdfast.zookeeper.session.Ensemble;
 import io.holdfast.zookeeper.session.Failures;
 import io.holdfast.zookeeper.session.Session;
 import io.holdfast.zookeeper.session.SessionOverException;
-import io.holdfast.zookeeper.tree.LockQueue;
 import io.holdfast.zookeeper.tree.LockTree;
+import io.holdfast.zookeeper.tree.QueueView;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
@@ -106,7 +106,7 @@ public final class Tickets {
         try {
             session.requests().sync(directory);
             Children children = Answers.await(session.requests().children(directory, null), deadline);
-            return LockQueue.of(children.names()).wouldAdmit(ticket.demand());
+            return QueueView.of(children.names()).wouldAdmit(ticket.demand());
         } catch (KeeperException e) {
             session.noteFailure(e);
             throw Failures.refused(ticket.name(), ensemble, e);

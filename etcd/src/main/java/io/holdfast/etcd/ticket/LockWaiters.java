@@ -45,7 +45,7 @@ import org.jspecify.annotations.Nullable;
  *
  * Tickets are told outside the monitor.
  */
-final class LockQueue implements TicketKey.Waiting {
+final class LockWaiters implements TicketKey.Waiting {
 
     /** So many clients hear of every release. */
     static final int NEAR = 64;
@@ -60,7 +60,7 @@ final class LockQueue implements TicketKey.Waiting {
     private final EtcdClient client;
     private final WatchHub hub;
     private final StoreContext context;
-    private final Consumer<LockQueue> closing;
+    private final Consumer<LockWaiters> closing;
     private final EarliestAlarm idle;
 
     private final NavigableMap<Long, TicketKey> waiting = new TreeMap<>(); // by create revision; guarded by this
@@ -70,7 +70,8 @@ final class LockQueue implements TicketKey.Waiting {
     private long lastPosition; // guarded by this
 
     /** @param closing called when nobody waits any more */
-    LockQueue(ByteString start, EtcdClient client, WatchHub hub, StoreContext context, Consumer<LockQueue> closing) {
+    LockWaiters(
+            ByteString start, EtcdClient client, WatchHub hub, StoreContext context, Consumer<LockWaiters> closing) {
         this.start = start;
         this.client = client;
         this.hub = hub;

@@ -17,7 +17,7 @@ import java.util.TreeSet;
  * all creations were heard of: those up to a number, if each had the number after the one before. That is not a matter of
  * course, for servers send no events of nodes one may not read. Not thread-safe.
  */
-public final class LockQueue {
+public final class QueueView {
 
     /** Where a listing comes near the 1 MiB that a ZooKeeper client accepts as one answer, at 59 bytes per node. */
     public static final int LONGEST = 15_000;
@@ -36,20 +36,20 @@ public final class LockQueue {
     private int version;
     private long bytes;
 
-    private LockQueue(int version, int size) {
+    private QueueView(int version, int size) {
         this.version = version;
         // As many as were made so far: what was made and is not there was deleted.
         this.next = (version + size) >>> 1;
     }
 
     /** @param names of all nodes in the lock's directory, in any order */
-    public static LockQueue of(List<String> names) {
+    public static QueueView of(List<String> names) {
         return of(names, 0);
     }
 
     /** @param version of the directory's children then, which grows by one with each creation and each deletion */
-    public static LockQueue of(List<String> names, int version) {
-        LockQueue queue = new LockQueue(version, names.size());
+    public static QueueView of(List<String> names, int version) {
+        QueueView queue = new QueueView(version, names.size());
         for (String name : names) {
             QueuedNode.parse(name).ifPresent(queue.nodes::add);
             queue.bytes += size(name);

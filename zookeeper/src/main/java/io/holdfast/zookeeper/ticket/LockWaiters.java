@@ -5,7 +5,7 @@ import io.holdfast.zookeeper.session.AsyncZooKeeper.Children;
 import io.holdfast.zookeeper.session.EachAlone;
 import io.holdfast.zookeeper.session.Session;
 import io.holdfast.zookeeper.session.WatchHub;
-import io.holdfast.zookeeper.tree.LockQueue;
+import io.holdfast.zookeeper.tree.QueueView;
 import io.holdfast.zookeeper.tree.QueuedNode;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -20,7 +20,7 @@ import org.jspecify.annotations.Nullable;
  * What one session knows of a lock's queue while it has tickets waiting there: exactly who is queued, or, if many are ahead of
  * its first ticket, when to look again. Thread-safe.
  */
-final class QueueView implements WatchHub.Listener {
+final class LockWaiters implements WatchHub.Listener {
 
     /*
      * A look is two requests back to back: a recursive watch on the lock's directory, and a listing. From the listing's answer
@@ -68,14 +68,14 @@ final class QueueView implements WatchHub.Listener {
     // Guarded by this.
     private final Map<String, TicketNode> waiting = new HashMap<>();
     private Knowledge knowledge = Knowledge.NONE;
-    private LockQueue queue = LockQueue.of(List.of());
+    private QueueView queue = QueueView.of(List.of());
     private int looks;
     private boolean watched;
     private boolean checking;
     private String farAhead = "";
     private long contendedNanos;
 
-    QueueView(SessionTickets tickets, String directory) {
+    LockWaiters(SessionTickets tickets, String directory) {
         this.tickets = tickets;
         this.session = tickets.session();
         this.directory = directory;
@@ -105,7 +105,7 @@ final class QueueView implements WatchHub.Listener {
      *
      * @param seen a listing with its node, if there was one
      */
-    boolean add(TicketNode node, Optional<LockQueue> seen) {
+    boolean add(TicketNode node, Optional<QueueView> seen) {
         Changes changes = new Changes();
         synchronized (this) {
             if (knowledge == Knowledge.DROPPED) {
@@ -237,7 +237,7 @@ final class QueueView implements WatchHub.Listener {
                 unseen = List.copyOf(waiting.values());
             } else {
                 know(Knowledge.EXACT);
-                queue = LockQueue.of(children.names(), children.version());
+                queue = QueueView.of(children.names(), children.version());
                 waiting.values().stream()
                         .filter(node -> !queue.contains(node.name()))
                         .forEach(changes.deleted::add);
@@ -248,7 +248,7 @@ final class QueueView implements WatchHub.Listener {
         EachAlone.forEach(unseen, node -> node.reportUnseen(failure));
     }
 
-    private boolean goFar(Optional<LockQueue> seen) {
+    private boolean goFar(Optional<QueueView> seen) {
         Optional<QueuedNode> ahead = seen.flatMap(known -> known.ahead(NEAR, waiting.keySet()));
         ahead.ifPresent(node -> {
             know(Knowledge.FAR);

@@ -8,11 +8,11 @@ import java.util.Set;
 import java.util.stream.IntStream;
 import org.junit.jupiter.api.Test;
 
-class LockQueueTest {
+class QueueViewTest {
 
     @Test
     void isOrderedByNumberWhoeverMadeTheNodes() {
-        LockQueue queue = LockQueue.of(List.of(
+        QueueView queue = QueueView.of(List.of(
                 "_c_b-lock-0000000010",
                 "_c_a-lock-0000000009",
                 "_c_c-__WRIT__0000000011",
@@ -32,7 +32,7 @@ class LockQueueTest {
 
     @Test
     void numbersOfThoseWhoGoOnWhenTheyAreUsedUpComeLast() {
-        LockQueue queue = LockQueue.of(List.of(
+        QueueView queue = QueueView.of(List.of(
                 "_c_d-lock--2147483647", "_c_a-lock-2147483646", "_c_c-lock--2147483648", "_c_b-lock-2147483647"));
 
         assertThat(queue.nodes())
@@ -42,10 +42,10 @@ class LockQueueTest {
 
     @Test
     void aNumberBelongsToOneNodeUnlessItIsTheLastOrBeyond() {
-        assertThat(LockQueue.isNumberedForItself("_c_a-lock-0000000000")).isTrue();
-        assertThat(LockQueue.isNumberedForItself("_c_a-lock-2147483646")).isTrue();
-        assertThat(LockQueue.isNumberedForItself("_c_a-lock-2147483647")).isFalse();
-        assertThat(LockQueue.isNumberedForItself("_c_a-lock--2147483648")).isFalse();
+        assertThat(QueueView.isNumberedForItself("_c_a-lock-0000000000")).isTrue();
+        assertThat(QueueView.isNumberedForItself("_c_a-lock-2147483646")).isTrue();
+        assertThat(QueueView.isNumberedForItself("_c_a-lock-2147483647")).isFalse();
+        assertThat(QueueView.isNumberedForItself("_c_a-lock--2147483648")).isFalse();
     }
 
     @Test
@@ -60,7 +60,7 @@ class LockQueueTest {
 
     @Test
     void theFirstHoldAndNobodyOvertakesThem() {
-        LockQueue queue = LockQueue.of(List.of(
+        QueueView queue = QueueView.of(List.of(
                 "_c_a-read-lock-0000000001",
                 "_c_b-lock-0000000002",
                 "_c_c-read-lock-0000000003",
@@ -81,7 +81,7 @@ class LockQueueTest {
 
     @Test
     void coversWhatJoinedAsLongAsNoNumberIsMissing() {
-        LockQueue queue = LockQueue.of(List.of("_c_a-lock-0000000007"), afterMaking(8, 1));
+        QueueView queue = QueueView.of(List.of("_c_a-lock-0000000007"), afterMaking(8, 1));
         queue.created("_c_b-lock-0000000008");
         assertThat(queue.covers("_c_b-lock-0000000008")).isTrue();
 
@@ -96,7 +96,7 @@ class LockQueueTest {
 
     @Test
     void aNodeWithoutANumberTookOneToo() {
-        LockQueue queue = LockQueue.of(List.of("_c_a-lock-0000000007"), afterMaking(8, 1));
+        QueueView queue = QueueView.of(List.of("_c_a-lock-0000000007"), afterMaking(8, 1));
         queue.created("somebody's notes");
         queue.created("_c_b-lock-0000000009");
 
@@ -105,11 +105,11 @@ class LockQueueTest {
 
     @Test
     void knowsTheNextNumberThoughTheLastHaveLeftOrAll() {
-        LockQueue left = LockQueue.of(List.of("_c_a-lock-0000000007"), afterMaking(10, 1));
+        QueueView left = QueueView.of(List.of("_c_a-lock-0000000007"), afterMaking(10, 1));
         left.created("_c_b-lock-0000000010");
-        LockQueue empty = LockQueue.of(List.of(), afterMaking(3, 0));
+        QueueView empty = QueueView.of(List.of(), afterMaking(3, 0));
         empty.created("_c_c-lock-0000000003");
-        LockQueue gap = LockQueue.of(List.of(), afterMaking(3, 0));
+        QueueView gap = QueueView.of(List.of(), afterMaking(3, 0));
         gap.created("_c_d-lock-0000000004");
 
         assertThat(left.covers("_c_b-lock-0000000010")).isTrue();
@@ -120,7 +120,7 @@ class LockQueueTest {
     @Test
     void knowsTheNextNumberAsLongAsThereIsOne() {
         int last = Integer.MAX_VALUE - 1;
-        LockQueue queue = LockQueue.of(List.of(), afterMaking(last, 0));
+        QueueView queue = QueueView.of(List.of(), afterMaking(last, 0));
         queue.created("_c_a-lock-" + last);
 
         assertThat(queue.covers("_c_a-lock-" + last)).isTrue();
@@ -128,7 +128,7 @@ class LockQueueTest {
 
     @Test
     void itsVersionCountsEveryCreationAndDeletion() {
-        LockQueue queue = LockQueue.of(List.of("_c_a-lock-0000000007"), 40);
+        QueueView queue = QueueView.of(List.of("_c_a-lock-0000000007"), 40);
         queue.created("_c_b-lock-0000000008");
         queue.created("somebody's notes");
         queue.deleted("_c_a-lock-0000000007");
@@ -139,7 +139,7 @@ class LockQueueTest {
 
     @Test
     void tellsWhoIsFarAhead() {
-        LockQueue queue = LockQueue.of(List.of(
+        QueueView queue = QueueView.of(List.of(
                 "_c_a-lock-0000000001", "_c_b-lock-0000000002", "_c_c-lock-0000000003", "_c_d-lock-0000000004"));
 
         assertThat(queue.ahead(2, Set.of("_c_d-lock-0000000004")))
@@ -153,7 +153,7 @@ class LockQueueTest {
 
     @Test
     void permitsHoldWhileTheSumFits() {
-        LockQueue queue = LockQueue.of(
+        QueueView queue = QueueView.of(
                 List.of("_c_a-2of3-lock-0000000001", "_c_b-1of3-lock-0000000002", "_c_c-1of3-lock-0000000003"));
 
         assertThat(queue.holders()).hasSize(2);
@@ -164,13 +164,13 @@ class LockQueueTest {
     void isTooLongBeforeAListingExceedsWhatTheClientReads() {
         String node = "_c_00000000-0000-0000-0000-000000000000-lock-";
 
-        LockQueue longest = LockQueue.of(names(LockQueue.LONGEST, node));
+        QueueView longest = QueueView.of(names(QueueView.LONGEST, node));
         assertThat(longest.isTooLong()).isFalse();
         longest.created(node + "0000015000");
         assertThat(longest.isTooLong()).isTrue();
         longest.deleted(node + "0000000000");
         assertThat(longest.isTooLong()).isFalse();
-        assertThat(LockQueue.of(names(10_000, node + node)).isTooLong()).isTrue();
+        assertThat(QueueView.of(names(10_000, node + node)).isTooLong()).isTrue();
     }
 
     /** The version of a directory's children, of which so many are left. */

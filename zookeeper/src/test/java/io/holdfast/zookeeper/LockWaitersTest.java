@@ -21,7 +21,7 @@ import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
 @DisplayName("The view of a contended queue")
-class QueueViewTest extends ProxiedServerTest {
+class LockWaitersTest extends ProxiedServerTest {
 
     private static final Duration TTL = Duration.ofSeconds(30);
 
