@@ -47,8 +47,7 @@ public final class RedisStores implements StoreProvider {
     /** The same with another prefix than {@code holdfast:}. */
     public static StoreFactory using(RedisClient client, String prefix) {
         RedisConfig config = RedisConfig.ofGivenClient(prefix);
-        return context ->
-                new RedisStore(config, context, new SingleServer(new GivenClientNode(context, client.getPool())));
+        return context -> new RedisStore(config, context, new SingleServer(new GivenClientNode(client.getPool())));
     }
 
     @Override
@@ -86,8 +85,7 @@ public final class RedisStores implements StoreProvider {
         JedisClientConfig client = clientConfig(context, config.login())
                 .database(config.database())
                 .build();
-        Function<HostAndPort, Node> servers =
-                address -> new PooledNode(context, address, client, tls, config.connections());
+        Function<HostAndPort, Node> servers = address -> new PooledNode(address, client, tls, config.connections());
         return switch (config.shape()) {
             case STANDALONE, QUORUM ->
                 new SingleServer(servers.apply(config.hosts().get(0)));
@@ -96,7 +94,7 @@ public final class RedisStores implements StoreProvider {
                 JedisClientConfig asking =
                         clientConfig(context, config.sentinelLogin()).build();
                 List<Node> sentinels = config.hosts().stream()
-                        .<Node>map(address -> new PooledNode(context, address, asking, tls, 1))
+                        .<Node>map(address -> new PooledNode(address, asking, tls, 1))
                         .toList();
                 yield new SentinelServers(sentinels, config.master(), servers);
             }

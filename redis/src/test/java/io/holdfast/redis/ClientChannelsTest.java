@@ -45,7 +45,6 @@ class ClientChannelsTest extends RedisTest {
         StoreContext context = new StoreContext(
                 new OwnerId.Source().client(), "test", new TroubledTime(), (nanos, task) -> () -> {}, Runnable::run);
         Topology topology = new SingleServer(new PooledNode(
-                context,
                 new HostAndPort("127.0.0.1", server.port()),
                 DefaultJedisClientConfig.builder().build(),
                 null,

@@ -2,7 +2,6 @@ package io.holdfast.redis.channel;
 
 import io.holdfast.redis.server.DeadlineSockets;
 import io.holdfast.redis.server.Failures;
-import io.holdfast.redis.server.LentConnection;
 import io.holdfast.redis.server.Node;
 import io.holdfast.redis.server.Replies;
 import io.holdfast.spi.Deadline;
@@ -172,7 +171,7 @@ final class Subscriber implements AutoCloseable {
     }
 
     private void listen(Node node) {
-        LentConnection lent = node.open(Deadline.after(context.time(), CONNECT_TIMEOUT));
+        Node.LentConnection lent = node.open(Deadline.after(context.time(), CONNECT_TIMEOUT));
         Connection connection = lent.connection();
         open = connection;
         openAt = node;
@@ -180,7 +179,7 @@ final class Subscriber implements AutoCloseable {
             if (state.isEnded()) {
                 return;
             }
-            expectSomething(lent);
+            connection.setSoTimeout((int) SILENCE.toMillis());
             String name = channel.apply(connection);
             tryRights(connection, name);
             connection.sendCommand(Command.SUBSCRIBE, name);
@@ -188,7 +187,6 @@ final class Subscriber implements AutoCloseable {
             schedulePing(connection);
             while (!state.isEnded()) {
                 handle(reply);
-                expectSomething(lent);
                 reply = connection.getUnflushedObject();
             }
         } finally {
@@ -198,10 +196,6 @@ final class Subscriber implements AutoCloseable {
             openAt = null;
             node.drop(lent);
         }
-    }
-
-    private void expectSomething(LentConnection lent) {
-        lent.guard().expectBy(Deadline.after(context.time(), SILENCE));
     }
 
     /** Asks who listens and tells them something, as scripts do, once, on a channel of nobody's. */

@@ -1,17 +1,20 @@
 package io.holdfast.redis.script;
 
 import io.holdfast.redis.server.DeadlineSockets;
-import io.holdfast.redis.server.LentConnection;
 import io.holdfast.spi.Deadline;
-import io.holdfast.spi.TimeSource;
+import io.holdfast.spi.StoreContext;
 import java.util.List;
 import java.util.function.Function;
+import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.CommandArguments;
 import redis.clients.jedis.Connection;
 import redis.clients.jedis.Protocol.Command;
 
 /** Sends scripts over one connection and reads their replies, by a deadline. Thread-safe. */
 final class Exchange {
+
+    /** A write this large may fill the socket's buffers, and a blocked write knows no timeout. */
+    private static final int LARGE = 200;
 
     /**
      * What came back.
@@ -22,29 +25,27 @@ final class Exchange {
      */
     record Replies(List<Object> values, long baseNanos, long replicas) {}
 
-    private final TimeSource time;
+    private final StoreContext context;
     private final int replicas;
 
-    Exchange(TimeSource time, int replicas) {
-        this.time = time;
+    Exchange(StoreContext context, int replicas) {
+        this.context = context;
         this.replicas = replicas;
     }
 
     /** Of one script in as few bytes as can be: a server that does not know it gets its text. */
-    Replies run(LentConnection lent, ScriptCall call, boolean asking, Deadline deadline) {
-        return lent.exchange(deadline, connection -> {
-            Replies replies = send(connection, List.of(call), ScriptCall::byHash, asking, deadline);
-            if (replies.values.get(0) instanceof Exception unknown
-                    && String.valueOf(unknown.getMessage()).startsWith("NOSCRIPT")) {
-                return send(connection, List.of(call), ScriptCall::byText, asking, deadline);
-            }
-            return replies;
-        });
+    Replies run(Connection connection, ScriptCall call, boolean asking, Deadline deadline) {
+        Replies replies = send(connection, List.of(call), ScriptCall::byHash, asking, deadline);
+        if (replies.values.get(0) instanceof Exception unknown
+                && String.valueOf(unknown.getMessage()).startsWith("NOSCRIPT")) {
+            return send(connection, List.of(call), ScriptCall::byText, asking, deadline);
+        }
+        return replies;
     }
 
     /** Of several in one go. */
-    Replies runAll(LentConnection lent, List<ScriptCall> calls, Deadline deadline) {
-        return lent.exchange(deadline, connection -> send(connection, calls, ScriptCall::byHash, false, deadline));
+    Replies runAll(Connection connection, List<ScriptCall> calls, Deadline deadline) {
+        return send(connection, calls, ScriptCall::byHash, false, deadline);
     }
 
     private Replies send(
@@ -53,16 +54,32 @@ final class Exchange {
             Function<ScriptCall, CommandArguments> command,
             boolean asking,
             Deadline deadline) {
-        long baseNanos = time.nanoTime();
-        if (asking) {
-            connection.sendCommand(Command.ASKING);
+        StoreContext.@Nullable Alarm guard = isLarge(calls) ? breakAt(deadline, connection) : null;
+        try {
+            connection.setSoTimeout(DeadlineSockets.millisLeft(deadline));
+            long baseNanos = context.time().nanoTime();
+            if (asking) {
+                connection.sendCommand(Command.ASKING);
+            }
+            calls.forEach(call -> connection.sendCommand(command.apply(call)));
+            int first = asking ? 1 : 0;
+            List<Object> all = connection.getMany(first + calls.size());
+            List<Object> values = all.subList(first, first + calls.size());
+            boolean waits = replicas > 0 && calls.get(0).script().mayGrant() && saysHeld(values);
+            return new Replies(values, baseNanos, waits ? waitForReplicas(connection, deadline) : 0);
+        } finally {
+            if (guard != null) {
+                guard.cancel();
+            }
         }
-        calls.forEach(call -> connection.sendCommand(command.apply(call)));
-        int first = asking ? 1 : 0;
-        List<Object> all = connection.getMany(first + calls.size());
-        List<Object> values = all.subList(first, first + calls.size());
-        boolean waits = replicas > 0 && calls.get(0).script().mayGrant() && saysHeld(values);
-        return new Replies(values, baseNanos, waits ? waitForReplicas(connection, deadline) : 0);
+    }
+
+    private static boolean isLarge(List<ScriptCall> calls) {
+        int size = 0;
+        for (ScriptCall call : calls) {
+            size += call.size();
+        }
+        return size >= LARGE;
     }
 
     /** Whether one of the replies says that a ticket is held: only such an answer is worth waiting for replicas. */
@@ -75,8 +92,14 @@ final class Exchange {
     /** Waits half of what is left, so that its answer is still in time. Returns how many have what was written before. */
     private long waitForReplicas(Connection connection, Deadline deadline) {
         int millisLeft = DeadlineSockets.millisLeft(deadline);
+        connection.setSoTimeout(millisLeft);
         connection.sendCommand(new CommandArguments(Command.WAIT).add(replicas).add(Math.max(1, millisLeft / 2)));
         // Not getOne(): the script has run, whatever is wrong with WAIT.
         return connection.getMany(1).get(0) instanceof Long count ? count : 0;
+    }
+
+    private StoreContext.Alarm breakAt(Deadline deadline, Connection connection) {
+        return context.timer()
+                .at(deadline.atNanos(), () -> context.background().execute(() -> DeadlineSockets.cut(connection)));
     }
 }

@@ -5,7 +5,6 @@ import io.holdfast.StoreUnavailableException;
 import io.holdfast.UnknownOutcomeException;
 import io.holdfast.redis.server.FailoverPause;
 import io.holdfast.redis.server.Failures;
-import io.holdfast.redis.server.LentConnection;
 import io.holdfast.redis.server.Node;
 import io.holdfast.redis.server.Topology;
 import io.holdfast.spi.Deadline;
@@ -87,7 +86,7 @@ public final class ScriptCalls {
             Consumer<Node> demoted) {
         this.topology = topology;
         this.failover = failover;
-        this.exchange = new Exchange(context.time(), replicas);
+        this.exchange = new Exchange(context, replicas);
         this.timeout = timeout;
         this.counterLife = String.valueOf(counterLife.toMillis());
         this.demoted = demoted;
@@ -167,7 +166,7 @@ public final class ScriptCalls {
         /** Empty if another try may do better. */
         private Optional<ScriptReply> runOnce(Node node) {
             asked = node.id();
-            LentConnection lent;
+            Node.LentConnection lent;
             try {
                 lent = node.borrow(call.script().urgency(), deadline);
             } catch (JedisException e) {
@@ -200,8 +199,8 @@ public final class ScriptCalls {
             return Optional.empty();
         }
 
-        private ScriptReply exchange(LentConnection lent) {
-            Exchange.Replies replies = exchange.run(lent, call, asking, deadline);
+        private ScriptReply exchange(Node.LentConnection lent) {
+            Exchange.Replies replies = exchange.run(lent.connection(), call, asking, deadline);
             Object value = replies.values().get(0);
             if (value instanceof JedisDataException refused) {
                 throw refused;
@@ -209,7 +208,7 @@ public final class ScriptCalls {
             return new ScriptReply(value, replies.baseNanos(), sentFailure != null, replies.replicas());
         }
 
-        private void afterRefusal(Node node, LentConnection lent, JedisDataException e) {
+        private void afterRefusal(Node node, Node.LentConnection lent, JedisDataException e) {
             boolean isDemoted = Failures.isDemoted(e);
             if (isDemoted) {
                 node.drop(lent);
@@ -327,7 +326,7 @@ public final class ScriptCalls {
         Deadline deadline = until.within(timeout);
         ScriptCall first = calls.get(0);
         Node node;
-        LentConnection lent;
+        Node.LentConnection lent;
         try {
             node = topology.nodeOf(first.slot(), deadline);
             lent = node.borrow(first.script().urgency(), deadline);
@@ -336,7 +335,7 @@ public final class ScriptCalls {
         }
         Exchange.Replies replies;
         try {
-            replies = exchange.runAll(lent, calls, deadline);
+            replies = exchange.runAll(lent.connection(), calls, deadline);
             node.giveBack(lent);
         } catch (RuntimeException | Error e) {
             node.drop(lent);

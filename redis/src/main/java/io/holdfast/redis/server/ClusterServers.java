@@ -110,7 +110,7 @@ public final class ClusterServers implements Topology {
 
     /** CLUSTER SLOTS: ranges, each {from, to, {host, port, …} of its primary, replicas …}. */
     private void read(Node node, Deadline deadline) {
-        LentConnection lent = node.borrow(Node.Urgency.EXTRA, deadline);
+        Node.LentConnection lent = node.borrow(Node.Urgency.EXTRA, deadline);
         try {
             List<?> ranges = (List<?>) lent.call(deadline, Command.CLUSTER, "SLOTS");
             if (ranges.isEmpty()) {

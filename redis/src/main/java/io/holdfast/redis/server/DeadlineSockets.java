@@ -7,7 +7,6 @@ import java.net.InetAddress;
 import java.net.InetSocketAddress;
 import java.net.Socket;
 import java.net.UnknownHostException;
-import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
 import java.util.concurrent.TimeoutException;
@@ -22,7 +21,7 @@ import redis.clients.jedis.JedisSocketFactory;
 import redis.clients.jedis.exceptions.JedisConnectionException;
 import redis.clients.jedis.exceptions.JedisException;
 
-/** Opens one socket by a deadline, over name lookup, connection, TLS handshake and greeting together. Used by one thread. */
+/** Opens one socket by a deadline, over name lookup, connection and TLS handshake together. */
 public final class DeadlineSockets implements JedisSocketFactory {
 
     private static final Pattern LITERAL = Pattern.compile("[0-9.]+|.*:.*");
@@ -30,18 +29,14 @@ public final class DeadlineSockets implements JedisSocketFactory {
     private final HostAndPort server;
     private final @Nullable SSLSocketFactory tls;
     private final Deadline deadline;
-    private final ReplyDeadlines replyDeadlines;
-    private ReplyDeadlines.@Nullable Guard guard;
 
-    DeadlineSockets(
-            HostAndPort server, @Nullable SSLSocketFactory tls, Deadline deadline, ReplyDeadlines replyDeadlines) {
+    DeadlineSockets(HostAndPort server, @Nullable SSLSocketFactory tls, Deadline deadline) {
         this.server = server;
         this.tls = tls;
         this.deadline = deadline;
-        this.replyDeadlines = replyDeadlines;
     }
 
-    /** What a call takes as its timeout: never 0, which would mean for ever. */
+    /** What a socket call takes as its timeout: never 0, which would mean for ever. */
     public static int millisLeft(Deadline deadline) {
         long millis = (deadline.remainingNanos() + 999_999) / 1_000_000;
         return (int) Math.max(1, Math.min(millis, Integer.MAX_VALUE));
@@ -58,52 +53,30 @@ public final class DeadlineSockets implements JedisSocketFactory {
 
     @Override
     public Socket createSocket() {
-        if (guard != null) {
-            // Jedis would open another one in place of one that was cut.
-            throw new JedisConnectionException("the connection to " + server + " is closed");
-        }
         @Nullable NoConnectionException failure = null;
         for (InetAddress address : lookUp()) {
+            Socket socket = new Socket();
+            boolean connected = false;
             try {
-                return open(address);
-            } catch (NoConnectionException e) {
-                failure = failure == null ? e : failure;
+                socket.setKeepAlive(true);
+                socket.setTcpNoDelay(true);
+                socket.connect(new InetSocketAddress(address, server.getPort()), millisLeft(deadline));
+                connected = true;
+                socket.setSoTimeout(millisLeft(deadline));
+                return tls == null ? socket : secure(socket, tls);
+            } catch (IOException e) {
+                closeQuietly(socket);
+                if (failure == null) {
+                    failure = connected
+                            ? NoConnectionException.insecure(server, e)
+                            : NoConnectionException.unreachable(server, e);
+                }
             }
             if (deadline.hasPassed()) {
                 break;
             }
         }
         throw failure == null ? new JedisConnectionException("cannot connect to " + server) : failure;
-    }
-
-    private Socket open(InetAddress address) {
-        Socket socket = new Socket();
-        ReplyDeadlines.Guard opening = replyDeadlines.guard(() -> closeQuietly(socket));
-        boolean connected = false;
-        try {
-            socket.setKeepAlive(true);
-            socket.setTcpNoDelay(true);
-            socket.connect(new InetSocketAddress(address, server.getPort()), millisLeft(deadline));
-            connected = true;
-            opening.expectBy(deadline);
-            Socket open = tls == null ? socket : secure(socket, tls);
-            guard = opening;
-            return open;
-        } catch (IOException e) {
-            throw connected
-                    ? NoConnectionException.insecure(server, opening.isLate(deadline) ? ReplyDeadlines.timeout() : e)
-                    : NoConnectionException.unreachable(server, e);
-        } finally {
-            if (guard != opening) {
-                opening.end();
-                closeQuietly(socket);
-            }
-        }
-    }
-
-    /** Of the socket it has opened, which waits for the greeting. */
-    Optional<ReplyDeadlines.Guard> guard() {
-        return Optional.ofNullable(guard);
     }
 
     private Socket secure(Socket plain, SSLSocketFactory factory) throws IOException {

@@ -1,7 +1,6 @@
 package io.holdfast.redis.server;
 
 import io.holdfast.spi.Deadline;
-import io.holdfast.spi.StoreContext;
 import java.time.Duration;
 import redis.clients.jedis.Connection;
 import redis.clients.jedis.exceptions.JedisConnectionException;
@@ -15,11 +14,9 @@ import redis.clients.jedis.util.Pool;
 public final class GivenClientNode implements Node {
 
     private final Pool<Connection> pool;
-    private final ReplyDeadlines replyDeadlines;
 
-    public GivenClientNode(StoreContext context, Pool<Connection> pool) {
+    public GivenClientNode(Pool<Connection> pool) {
         this.pool = pool;
-        this.replyDeadlines = new ReplyDeadlines(context);
     }
 
     @Override
@@ -30,7 +27,7 @@ public final class GivenClientNode implements Node {
     @Override
     public LentConnection borrow(Urgency urgency, Deadline deadline) {
         try {
-            return lend(pool.borrowObject(Duration.ofNanos(deadline.remainingNanos())));
+            return new LentConnection(pool.borrowObject(Duration.ofNanos(deadline.remainingNanos())), () -> {});
         } catch (JedisException e) {
             throw e;
         } catch (Exception e) {
@@ -38,33 +35,14 @@ public final class GivenClientNode implements Node {
         }
     }
 
-    /** Without the timeout its owner has set, as long as it is lent. */
-    private LentConnection lend(Connection connection) {
-        int timeoutMillis = connection.getSoTimeout();
-        connection.setSoTimeout(0);
-        ReplyDeadlines.Guard guard = replyDeadlines.guard(() -> cut(connection));
-        return new LentConnection(connection, guard, () -> connection.setSoTimeout(timeoutMillis));
-    }
-
-    /** With TLS, closing a socket may block. */
-    private static void cut(Connection connection) {
-        try {
-            new Thread(() -> DeadlineSockets.cut(connection), "holdfast-cut").start();
-        } catch (OutOfMemoryError noThread) {
-            DeadlineSockets.cut(connection);
-        }
-    }
-
     @Override
     public void giveBack(LentConnection lent) {
-        lent.guard().end();
-        lent.onReturn().run();
+        lent.connection().setSoTimeout(lent.readTimeoutMillis());
         pool.returnResource(lent.connection());
     }
 
     @Override
     public void drop(LentConnection lent) {
-        lent.guard().end();
         lent.connection().setBroken();
         pool.returnBrokenResource(lent.connection());
     }
@@ -81,7 +59,6 @@ public final class GivenClientNode implements Node {
 
     @Override
     public void close() {
-        // The pool is not ours.
-        replyDeadlines.close();
+        // It is not ours.
     }
 }

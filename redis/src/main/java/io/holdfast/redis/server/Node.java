@@ -1,6 +1,8 @@
 package io.holdfast.redis.server;
 
 import io.holdfast.spi.Deadline;
+import redis.clients.jedis.Connection;
+import redis.clients.jedis.Protocol.Command;
 
 /** One server, and the connections to it that requests share. Thread-safe. */
 public interface Node extends AutoCloseable {
@@ -11,6 +13,26 @@ public interface Node extends AutoCloseable {
         SHARED,
         /** What keeps leases alive or ends them may have one of a few more: it must not wait behind those who want a lock. */
         EXTRA
+    }
+
+    /**
+     * A connection on loan.
+     *
+     * @param onReturn runs when it is given back or dropped
+     * @param readTimeoutMillis what its owner had set; each request sets its own
+     */
+    record LentConnection(Connection connection, Runnable onReturn, int readTimeoutMillis) {
+
+        public LentConnection(Connection connection, Runnable onReturn) {
+            this(connection, onReturn, connection.getSoTimeout());
+        }
+
+        /** Sends one command and reads its reply by the deadline. */
+        Object call(Deadline deadline, Command command, String... arguments) {
+            connection.setSoTimeout(DeadlineSockets.millisLeft(deadline));
+            connection.sendCommand(command, arguments);
+            return connection.getOne();
+        }
     }
 
     /** Tells servers apart, for programs and for people. */

@@ -1,7 +1,6 @@
 package io.holdfast.redis.server;
 
 import io.holdfast.spi.Deadline;
-import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.support.Uninterruptibly;
 import java.time.Duration;
 import java.util.concurrent.ConcurrentLinkedDeque;
@@ -24,7 +23,7 @@ import redis.clients.jedis.exceptions.JedisException;
 public final class PooledNode implements Node {
 
     /** A connection nobody uses, and since when. */
-    private record Idle(LentConnection lent, long sinceNanos) {
+    private record Idle(Connection connection, long sinceNanos) {
 
         boolean isTooOld() {
             return System.nanoTime() - sinceNanos > LONGEST_IDLE_NANOS;
@@ -40,22 +39,15 @@ public final class PooledNode implements Node {
     private final HostAndPort server;
     private final JedisClientConfig config;
     private final @Nullable SSLSocketFactory tls;
-    private final ReplyDeadlines replyDeadlines;
     private final ConcurrentLinkedDeque<Idle> idle = new ConcurrentLinkedDeque<>();
     private final Semaphore shared;
     private final Semaphore extra;
     private volatile boolean closed;
 
-    public PooledNode(
-            StoreContext context,
-            HostAndPort server,
-            JedisClientConfig config,
-            @Nullable SSLSocketFactory tls,
-            int connections) {
+    public PooledNode(HostAndPort server, JedisClientConfig config, @Nullable SSLSocketFactory tls, int connections) {
         this.server = server;
         this.config = config;
         this.tls = tls;
-        this.replyDeadlines = new ReplyDeadlines(context);
         this.shared = new Semaphore(connections);
         this.extra = new Semaphore(Math.max(FEWEST_EXTRA, connections / 8));
     }
@@ -72,11 +64,11 @@ public final class PooledNode implements Node {
             Idle warm = idle.pollFirst();
             if (warm != null && warm.isTooOld()) {
                 // Those below it on the stack are older still.
-                warm.lent.cut();
+                DeadlineSockets.cut(warm.connection);
                 closeIdle();
                 warm = null;
             }
-            return warm != null ? warm.lent.to(permits::release) : connect(deadline, permits::release);
+            return new LentConnection(warm != null ? warm.connection : connect(deadline), permits::release);
         } catch (RuntimeException | Error e) {
             permits.release();
             throw e;
@@ -98,33 +90,25 @@ public final class PooledNode implements Node {
 
     @Override
     public LentConnection open(Deadline deadline) {
-        return connect(deadline, () -> {});
+        return new LentConnection(connect(deadline), () -> {});
     }
 
-    private LentConnection connect(Deadline deadline, Runnable onReturn) {
+    private Connection connect(Deadline deadline) {
         if (closed) {
             throw new JedisConnectionException("the store is closed");
         }
-        DeadlineSockets sockets = new DeadlineSockets(server, tls, deadline, replyDeadlines);
         try {
-            Connection connection = new Connection(sockets, config);
-            ReplyDeadlines.Guard guard = sockets.guard().orElseThrow();
-            guard.replied(deadline);
-            return new LentConnection(connection, guard, onReturn);
+            return new Connection(new DeadlineSockets(server, tls, deadline), config);
         } catch (NoConnectionException e) {
             throw e;
         } catch (JedisException e) {
-            boolean isLate =
-                    sockets.guard().map(guard -> guard.isLate(deadline)).orElse(false);
-            sockets.guard().ifPresent(ReplyDeadlines.Guard::end);
-            throw NoConnectionException.refused(
-                    server, tls != null, config.getPassword() != null, isLate ? ReplyDeadlines.late() : e);
+            throw NoConnectionException.refused(server, tls != null, config.getPassword() != null, e);
         }
     }
 
     @Override
     public void giveBack(LentConnection lent) {
-        idle.addFirst(new Idle(lent, System.nanoTime()));
+        idle.addFirst(new Idle(lent.connection(), System.nanoTime()));
         lent.onReturn().run();
         if (closed) {
             closeIdle();
@@ -133,14 +117,14 @@ public final class PooledNode implements Node {
 
     @Override
     public void drop(LentConnection lent) {
-        lent.cut();
+        DeadlineSockets.cut(lent.connection());
         lent.onReturn().run();
     }
 
     @Override
     public void closeIdle() {
         for (Idle next = idle.pollFirst(); next != null; next = idle.pollFirst()) {
-            next.lent.cut();
+            DeadlineSockets.cut(next.connection);
         }
     }
 
@@ -148,7 +132,7 @@ public final class PooledNode implements Node {
     public void closeLongIdle() {
         for (Idle oldest = idle.peekLast(); oldest != null && oldest.isTooOld(); oldest = idle.peekLast()) {
             if (idle.removeLastOccurrence(oldest)) {
-                oldest.lent.cut();
+                DeadlineSockets.cut(oldest.connection);
             }
         }
     }
@@ -157,6 +141,5 @@ public final class PooledNode implements Node {
     public void close() {
         closed = true;
         closeIdle();
-        replyDeadlines.close();
     }
 }

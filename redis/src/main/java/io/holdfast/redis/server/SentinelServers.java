@@ -85,7 +85,7 @@ public final class SentinelServers implements Topology {
     }
 
     private HostAndPort ask(Node sentinel, Deadline deadline) {
-        LentConnection lent = sentinel.open(deadline);
+        Node.LentConnection lent = sentinel.open(deadline);
         try {
             Object reply = lent.call(deadline, Command.SENTINEL, "get-master-addr-by-name", master);
             if (reply instanceof List<?> address && address.size() == 2) {

@@ -24,7 +24,7 @@ public final class ServerCommands {
 
     public Object send(Node node, Deadline until, Command command, String... arguments) {
         Deadline deadline = until.within(timeout);
-        LentConnection lent;
+        Node.LentConnection lent;
         try {
             lent = node.borrow(Node.Urgency.SHARED, deadline);
         } catch (JedisException e) {

@@ -6,9 +6,7 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import io.holdfast.UnknownOutcomeException;
 import io.holdfast.redis.script.ScriptCalls.Outcome;
 import io.holdfast.redis.server.FailoverPause;
-import io.holdfast.redis.server.LentConnection;
 import io.holdfast.redis.server.Node;
-import io.holdfast.redis.server.ReplyDeadlines;
 import io.holdfast.redis.server.SingleServer;
 import io.holdfast.redis.server.Topology;
 import io.holdfast.spi.Deadline;
@@ -27,7 +25,7 @@ import redis.clients.jedis.Connection;
 class ScriptCallsTest {
 
     /** Lends connections that nobody gets to use, and counts those that come back. */
-    private final class Lender implements Node {
+    private static final class Lender implements Node {
         private final List<LentConnection> lent = new ArrayList<>();
         private final List<LentConnection> dropped = new ArrayList<>();
 
@@ -38,7 +36,7 @@ class ScriptCallsTest {
 
         @Override
         public LentConnection borrow(Urgency urgency, Deadline deadline) {
-            LentConnection one = new LentConnection(new Connection(), replyDeadlines.guard(() -> {}), () -> {});
+            LentConnection one = new LentConnection(new Connection(), () -> {});
             lent.add(one);
             return one;
         }
@@ -75,7 +73,6 @@ class ScriptCallsTest {
                 throw new Error("no memory for an alarm");
             },
             Runnable::run);
-    private final ReplyDeadlines replyDeadlines = new ReplyDeadlines(context);
     private final Topology servers = new SingleServer(lender);
     private final ScriptCalls calls = new ScriptCalls(
             servers,
@@ -86,6 +83,7 @@ class ScriptCallsTest {
             Duration.ofDays(7),
             demoted -> {});
 
+    /** So large that an alarm guards it. */
     private static ScriptCall call() {
         List<String> keys = LockKeys.of("holdfast:", "lock").all();
         return new ScriptCall(Script.RENEW, 0, "lock", keys, 0, Collections.nCopies(300, "x"));

@@ -4,8 +4,6 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 
 import io.holdfast.servers.RedisServer;
 import io.holdfast.spi.Deadline;
-import io.holdfast.spi.OwnerId;
-import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.TimeSource;
 import java.net.InetAddress;
 import java.net.ServerSocket;
@@ -59,15 +57,12 @@ class PooledNodeTest {
         }
     }
 
-    private final StoreContext context = new StoreContext(
-            new OwnerId.Source().client(), "test", TimeSource.system(), (nanos, task) -> () -> {}, Runnable::run);
-
     @Test
     void areNotUsedUpByErrors() throws Exception {
         try (ServerSocket server = new ServerSocket(0, 50, InetAddress.getLoopbackAddress())) {
             HostAndPort address = new HostAndPort("127.0.0.1", server.getLocalPort());
-            PooledNode one = new PooledNode(
-                    context, address, DefaultJedisClientConfig.builder().build(), new Failing(), 1);
+            PooledNode one =
+                    new PooledNode(address, DefaultJedisClientConfig.builder().build(), new Failing(), 1);
 
             for (int i = 0; i < 2; i++) {
                 assertThatThrownBy(() -> one.borrow(Node.Urgency.SHARED, soon()))
@@ -80,8 +75,8 @@ class PooledNodeTest {
     void areNeverMoreThanTheLimitAndAFew() {
         try (RedisServer server = RedisServer.start()) {
             HostAndPort address = new HostAndPort("127.0.0.1", server.port());
-            PooledNode two = new PooledNode(
-                    context, address, DefaultJedisClientConfig.builder().build(), null, 2);
+            PooledNode two =
+                    new PooledNode(address, DefaultJedisClientConfig.builder().build(), null, 2);
             for (int i = 0; i < 6; i++) {
                 two.borrow(Node.Urgency.EXTRA, soon());
             }
