@@ -5,6 +5,8 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.locks.Condition;
+import java.util.concurrent.locks.ReentrantLock;
 
 /** The executor a worker lends its client for listeners and callbacks of losses: a small pool that can be made to fail. Thread-safe. */
 public final class UsersExecutor implements Executor {
@@ -37,12 +39,14 @@ public final class UsersExecutor implements Executor {
         return thread;
     });
 
-    private Conduct conduct = Conduct.SERVES; // guarded by this
+    private final ReentrantLock guard = new ReentrantLock();
+    private final Condition changed = guard.newCondition();
+    private volatile Conduct conduct = Conduct.SERVES;
 
     @Override
     public void execute(Runnable task) {
         waitWhile(Conduct.BLOCKS);
-        if (conduct() == Conduct.REFUSES) {
+        if (conduct == Conduct.REFUSES) {
             throw new RejectedExecutionException("full");
         }
         threads.execute(() -> {
@@ -51,22 +55,26 @@ public final class UsersExecutor implements Executor {
         });
     }
 
-    synchronized void conduct(Conduct next) {
-        conduct = next;
-        notifyAll();
+    void conduct(Conduct next) {
+        guard.lock();
+        try {
+            conduct = next;
+            changed.signalAll();
+        } finally {
+            guard.unlock();
+        }
     }
 
-    private synchronized Conduct conduct() {
-        return conduct;
-    }
-
-    private synchronized void waitWhile(Conduct bad) {
+    private void waitWhile(Conduct bad) {
+        guard.lock();
         try {
             while (conduct == bad) {
-                wait();
+                changed.await();
             }
         } catch (InterruptedException e) {
             Thread.currentThread().interrupt();
+        } finally {
+            guard.unlock();
         }
     }
 }
