@@ -35,7 +35,10 @@ final class Faults {
                 String fault = event.value() + " on " + event.detail();
                 if (event.phase() == Phase.INVOKE) {
                     count++;
-                    active.put(fault, Started.by(event));
+                    Started unhealed = active.put(fault, Started.by(event));
+                    if (unhealed != null) {
+                        add(unhealed, event.nanos());
+                    }
                 } else {
                     Started start = active.remove(fault);
                     add(start == null ? Started.by(event) : start, event.nanos());

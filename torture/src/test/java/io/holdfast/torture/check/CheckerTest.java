@@ -476,6 +476,13 @@ class CheckerTest {
         }
 
         @Test
+        void aFaultThatCouldNotBeHealedLastsAtLeastUntilItIsBegunAgain() {
+            story.asks(0, "a", EXCLUSIVE).unhealedFault(5).fault(60, 70).gets(79, "a", 1, 0, 100);
+
+            assertThat(Checker.check(story.events(), within50).holds()).isTrue();
+        }
+
+        @Test
         void nobodyIsServedWhileAnotherIsStopped() {
             story.asks(0, "a", EXCLUSIVE).fault(5, 90, Fault.STOP, "b").lives(100, "a");
 

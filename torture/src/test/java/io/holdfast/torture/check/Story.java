@@ -123,8 +123,12 @@ final class Story {
     }
 
     Story fault(long from, long to) {
-        add(Event.at(from, "nemesis", Operation.FAULT, Phase.INVOKE).value("pause"));
-        return add(Event.at(to, "nemesis", Operation.FAULT, Phase.OK).value("pause"));
+        return unhealedFault(from)
+                .add(Event.at(to, "nemesis", Operation.FAULT, Phase.OK).value("pause"));
+    }
+
+    Story unhealedFault(long from) {
+        return add(Event.at(from, "nemesis", Operation.FAULT, Phase.INVOKE).value("pause"));
     }
 
     Story busy(long from, long to) {
