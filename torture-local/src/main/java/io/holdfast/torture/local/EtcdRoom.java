@@ -20,6 +20,7 @@ final class EtcdRoom implements ServerStand.Trouble {
 
     private static final int MOST_PUTS = 60;
     private static final String PREFIX = "torture-filling/";
+    private static final Pattern RAISING_MEMBER = Pattern.compile("\"memberID\":\"(\\d+)\"");
     private static final Pattern REVISION = Pattern.compile("\"revision\":\"(\\d+)\"");
 
     private final List<String> endpoints;
@@ -59,7 +60,13 @@ final class EtcdRoom implements ServerStand.Trouble {
         for (String endpoint : endpoints) {
             postTo(endpoint, "/v3/maintenance/defragment", "{}");
         }
-        post("/v3/maintenance/alarm", "{\"action\":\"DEACTIVATE\",\"alarm\":\"NOSPACE\"}");
+        // Every member that refused a write has raised an alarm of its own.
+        Matcher raising = RAISING_MEMBER.matcher(post("/v3/maintenance/alarm", "{\"action\":\"GET\"}"));
+        while (raising.find()) {
+            post(
+                    "/v3/maintenance/alarm",
+                    "{\"action\":\"DEACTIVATE\",\"memberID\":\"" + raising.group(1) + "\",\"alarm\":\"NOSPACE\"}");
+        }
     }
 
     private String post(String path, String json) throws IOException, InterruptedException {
