@@ -17,6 +17,7 @@ final class NearWatch extends QueueWatch {
 
     private @Nullable QueueView view; // null until it is listed
     private boolean opened;
+    private long near; // the first ticket that was found to be near, and stays so: nobody comes ahead of it
     private final List<Event> aside = new ArrayList<>();
 
     NearWatch(LockWaiters queue, EtcdClient client, WatchHub hub, StoreContext context) {
@@ -103,8 +104,11 @@ final class NearWatch extends QueueWatch {
 
     private boolean isFar(QueueView now) {
         long first = queue.waiting().firstKey();
-        return first <= now.revision()
-                && now.tickets().limit(LockWaiters.NO_LONGER_NEAR).noneMatch(entry -> entry.created() == first);
+        if (first == near || first > now.revision()) {
+            return false;
+        }
+        near = first;
+        return now.tickets().limit(LockWaiters.NO_LONGER_NEAR).noneMatch(entry -> entry.created() == first);
     }
 
     @Override
