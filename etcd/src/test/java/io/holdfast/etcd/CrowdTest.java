@@ -163,4 +163,30 @@ class CrowdTest {
             assertThat(many).isLessThanOrEqualTo(3 * few + 10);
         }
     }
+
+    @Test
+    @Tag("full")
+    void p9AReaderBesideFiveThousandReadersIsAsCheapAsBesideTen() {
+        Duration ttl = Duration.ofMinutes(5);
+        try (TestClient reading = TestClient.of(uri());
+                TestClient other = TestClient.of(uri())) {
+            Runnable read = () -> reading.grant(reading.ticket("lock", Demand.shared(), ttl));
+            Runnable cycle = () -> other.release(other.grant(other.ticket("lock", Demand.shared(), ttl)));
+            for (int i = 0; i < 10; i++) {
+                read.run();
+            }
+            cpuTicksOf(1_000, cycle);
+            double few = cpuTicksOf(1_000, cycle);
+            for (int i = 10; i < 5_000; i++) {
+                read.run();
+            }
+            cycle.run();
+            double many = cpuTicksOf(1_000, cycle);
+
+            System.out.printf(
+                    "etcd, CPU of 1,000 readers' cycles beside 10: %.0f ms, beside 5,000: %.0f ms%n",
+                    10 * few, 10 * many);
+            assertThat(many).isLessThanOrEqualTo(1.5 * few);
+        }
+    }
 }

@@ -17,6 +17,7 @@ import io.holdfast.Holdfast;
 import io.holdfast.Lease;
 import io.holdfast.LockOptions;
 import io.holdfast.Renewal;
+import io.holdfast.etcd.internal.wire.TxnRequest;
 import io.holdfast.etcd.internal.wire.WatchRequest;
 import io.holdfast.servers.EtcdServer;
 import io.holdfast.spi.StoreFactory;
@@ -165,6 +166,40 @@ class RoundTripsTest {
         assertThat(twos.count("KV/Txn")).isBetween(2, 2 + MOST_REDRAWS);
     }
 
+    /** He who knows of the crowd draws his slot from enough of them; two must not be taken. */
+    @Test
+    void p9AReaderBesideManyReadersIsLetInByOneCall() {
+        for (int i = 0; i < 300; i++) {
+            one.grant(ticket(one, name, Demand.shared()));
+        }
+        two.release(two.grant(ticket(two, name, Demand.shared())));
+        twos.reset();
+        for (int i = 0; i < 10; i++) {
+            two.release(two.grant(ticket(two, name, Demand.shared())));
+        }
+
+        assertThat(twos.calls()).containsOnlyKeys("KV/Txn");
+        assertThat(twos.count("KV/Txn")).isBetween(20, 20 + MOST_REDRAWS);
+    }
+
+    /** etcd counts by walking the lock's names, inside the write. */
+    @Test
+    void p9WhoSeesOthersInTheQueueDoesNotHaveThemCounted() {
+        TestTicket held = grant(one, name);
+        Deque<TestTicket> waiters = new ArrayDeque<>(List.of(enqueue(two, name)));
+        awaitView(twos, 1);
+        assertThat(twos.counting).hasPositiveValue();
+        twos.reset();
+        for (int i = 0; i < 20; i++) {
+            waiters.add(enqueue(two, name));
+        }
+        // The first of them may have come before the view.
+        assertThat(twos.counting.get()).isLessThanOrEqualTo(MOST_REDRAWS);
+
+        one.release(held);
+        waiters.forEach(waiter -> two.release(waiter.arrived()));
+    }
+
     /** What a first wait costs: to queue, to open the view, and to list the queue once. */
     private static void awaitView(Counter counter, int listings) {
         awaitCalls(counter, listings, 1);
@@ -301,6 +336,8 @@ class RoundTripsTest {
     private static final class Counter implements ClientInterceptor {
 
         private final Map<String, AtomicInteger> calls = new ConcurrentHashMap<>();
+        private final AtomicInteger counting =
+                new AtomicInteger(); // requests that have tickets counted if they are written
         private final ManagedChannel channel = NettyChannelBuilder.forAddress("127.0.0.1", server.port())
                 .usePlaintext()
                 .build();
@@ -323,9 +360,17 @@ class RoundTripsTest {
                     if (message instanceof WatchRequest) {
                         increment("Watch message");
                     }
+                    if (message instanceof TxnRequest txn && counts(txn)) {
+                        counting.incrementAndGet();
+                    }
                     super.sendMessage(message);
                 }
             };
+        }
+
+        private static boolean counts(TxnRequest txn) {
+            return txn.getSuccessList().stream()
+                    .anyMatch(op -> op.hasRequestRange() && op.getRequestRange().getCountOnly());
         }
 
         private void increment(String call) {
@@ -343,6 +388,7 @@ class RoundTripsTest {
         }
 
         void reset() {
+            counting.set(0);
             calls.clear();
         }
     }

@@ -128,7 +128,11 @@ public final class Txns {
 
     /** How many tickets a lock has. */
     public static RangeRequest.Builder count(ByteString start) {
-        return below(start).setCountOnly(true);
+        return count(start, Keys.endOf(start));
+    }
+
+    public static RangeRequest.Builder count(ByteString from, ByteString end) {
+        return one(from).setRangeEnd(end).setCountOnly(true);
     }
 
     /** Any one of a lock's tickets. */

@@ -83,7 +83,7 @@ final class LockWaiters implements TicketKey.Waiting {
     /**
      * Takes in a ticket that is written. False if this is closed.
      *
-     * @param position how many tickets there were when it was written, itself among them
+     * @param position how many tickets there were when it was written, itself among them; 0 if {@link #isCrowded} told
      */
     boolean join(TicketKey key, long position) {
         List<Runnable> news;
@@ -92,7 +92,9 @@ final class LockWaiters implements TicketKey.Waiting {
                 return false;
             }
             waiting.put(key.revision(), key);
-            lastPosition = position;
+            if (position > 0) {
+                lastPosition = position;
+            }
             if (sight == null && position <= NEAR) {
                 seeNear();
             } else if (sight == null) {
@@ -116,9 +118,9 @@ final class LockWaiters implements TicketKey.Waiting {
         return view().map(view -> (long) view.size()).orElse(lastPosition);
     }
 
-    /** Whether every change of the queue is heard, and nothing more need be read. */
-    synchronized boolean isExact() {
-        return view().isPresent();
+    /** Whether others are seen, so that this tells a new ticket when it is admitted. */
+    synchronized boolean isCrowded() {
+        return view().filter(view -> view.size() > 0).isPresent();
     }
 
     /** Whether a slot is taken, as far as is known. */

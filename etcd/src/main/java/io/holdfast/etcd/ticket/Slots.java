@@ -4,6 +4,7 @@ import com.google.protobuf.ByteString;
 import io.holdfast.Demand;
 import io.holdfast.etcd.internal.wire.Compare;
 import io.holdfast.etcd.internal.wire.KeyValue;
+import io.holdfast.etcd.internal.wire.RangeRequest;
 import io.holdfast.etcd.internal.wire.RequestOp;
 import io.holdfast.etcd.internal.wire.TxnRequest;
 import io.holdfast.etcd.internal.wire.TxnResponse;
@@ -14,6 +15,7 @@ import java.util.List;
 import java.util.Optional;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 
 /*
  * How a ticket gets a slot of its lock: one transaction that looks at two of them.
@@ -22,8 +24,10 @@ import java.util.function.Predicate;
  * crowd two are drawn, the first from about twice as many as there are tickets, the second from more in case that the first
  * is taken. If both are, the answer says how large the crowd is, for the next draw.
  *
- * Readers have slots of their own, so that one who joins need not read what everybody asks for: if as many tickets are in such slots as
- * there are tickets, all are readers, and he holds the lock beside them. Nothing in such a slot ever turns exclusive.
+ * Readers have slots of their own, so that one who joins need neither read what everybody asks for nor have all readers counted: if
+ * no ticket is outside of such slots, all are readers, and he holds the lock beside them. Nothing in such a slot ever turns exclusive.
+ *
+ * To count is to walk the names in etcd's index, inside a write. A client that sees others in an exact view does without: the view tells.
  *
  * A slot is written only if it is empty. If it holds what this very request writes, the request was made before: by a channel
  * that repeats or hedges requests, or by a retry of its owner's. Then the ticket is that one, with that create revision; the
@@ -44,7 +48,7 @@ final class Slots {
      * @param taken whether a slot is known to be taken
      */
     static List<ByteString> draw(TicketKey key, ByteString queue, long crowd, Predicate<ByteString> taken) {
-        ByteString start = key.ticket().demand() instanceof Demand.Shared ? Keys.readers(queue) : queue;
+        ByteString start = startOf(key, queue);
         ByteString first = slot(key, start, 0);
         for (int i = 0; i < DRAWS && taken.test(first); i++) {
             first = slot(key, start, below(2 * crowd + 4));
@@ -54,6 +58,15 @@ final class Slots {
             second = slot(key, start, below(8 * crowd + SPARE));
         }
         return List.of(first, second);
+    }
+
+    /** What the slots begin with that a ticket may have. */
+    static ByteString startOf(TicketKey key, ByteString queue) {
+        return isReader(key) ? Keys.readers(queue) : queue;
+    }
+
+    private static boolean isReader(TicketKey key) {
+        return key.ticket().demand() instanceof Demand.Shared;
     }
 
     private static long below(long bound) {
@@ -68,27 +81,35 @@ final class Slots {
      * What a request to write a ticket found.
      *
      * @param mine the ticket, if it is written
-     * @param count how many tickets there are
-     * @param readers how many of them are in readers' slots
+     * @param admitted whether it holds the lock, as far as numbers can tell: it is alone, or a reader among readers
+     * @param count how many may be in its way, if that was asked; if it is not written, how many are in slots of its kind
      */
-    record Outcome(Optional<KeyValue> mine, long count, long readers) {
+    record Outcome(Optional<KeyValue> mine, boolean admitted, long count) {}
 
-        /** Whether the ticket holds the lock, as far as numbers can tell: it is alone, or a reader among readers. */
-        boolean isAdmitted() {
-            return count == 1 || count == readers;
-        }
-    }
-
-    /** Writes a ticket in the first of its slots that is empty, and counts. */
-    static TxnRequest join(TicketKey key, ByteString queue) {
+    /**
+     * Writes a ticket in the first of its slots that is empty.
+     *
+     * @param counting whether those in its way are to be counted
+     */
+    static TxnRequest join(TicketKey key, ByteString queue, boolean counting) {
         ByteString first = key.slots().get(0);
         ByteString second = key.slots().get(1);
-        TxnRequest.Builder useSecond = putIfEmpty(key, second, queue).addAllFailure(readAndCount(second, queue));
+        List<RangeRequest.Builder> counts = counting ? inTheWay(key, queue) : List.of();
+        TxnRequest.Builder useSecond =
+                putIfEmpty(key, second, counts).addAllFailure(read(second, List.of(Txns.count(startOf(key, queue)))));
         TxnRequest.Builder keepFirst = TxnRequest.newBuilder()
                 .addCompare(Txns.says(first, key.firstValue()))
-                .addAllSuccess(readAndCount(first, queue))
+                .addAllSuccess(read(first, counts))
                 .addFailure(Txns.nested(useSecond));
-        return onlyWhileMarked(key, putIfEmpty(key, first, queue).addFailure(Txns.nested(keepFirst)));
+        return onlyWhileMarked(key, putIfEmpty(key, first, counts).addFailure(Txns.nested(keepFirst)));
+    }
+
+    /** Those it may have to wait for: all, itself among them, or all who are no readers. */
+    private static List<RangeRequest.Builder> inTheWay(TicketKey key, ByteString queue) {
+        ByteString readers = Keys.readers(queue);
+        return isReader(key)
+                ? List.of(Txns.count(queue, readers), Txns.count(Keys.endOf(readers), Keys.endOf(queue)))
+                : List.of(Txns.count(queue));
     }
 
     /** Writes a ticket in the first slot if its lock has none. */
@@ -96,27 +117,25 @@ final class Slots {
         ByteString first = key.slots().get(0);
         return onlyWhileMarked(
                 key,
-                putIfEmpty(key, first, queue)
-                        // The last reads all values, and is looked at only if the first slots are empty, which they
-                        // hardly are
-                        // in a crowd.
+                putIfEmpty(key, first, List.of())
+                        // The last reads all values, and is looked at only if the first slots are empty: in a crowd
+                        // they hardly are.
                         .addCompare(Txns.absent(slot(key, Keys.readers(queue), 0)))
                         .addCompare(Txns.nothingBelow(queue))
-                        .addAllFailure(readAndCount(first, queue))
-                        .addFailure(Txns.read(Txns.any(queue))));
+                        .addAllFailure(read(first, List.of(Txns.any(queue)))));
     }
 
-    private static TxnRequest.Builder putIfEmpty(TicketKey key, ByteString slot, ByteString queue) {
-        RequestOp put = Txns.put(slot, key.firstValue(), key.session().lease());
+    private static TxnRequest.Builder putIfEmpty(TicketKey key, ByteString slot, List<RangeRequest.Builder> counts) {
         return TxnRequest.newBuilder()
                 .addCompare(Txns.absent(slot))
-                .addSuccess(put)
-                .addAllSuccess(readAndCount(slot, queue));
+                .addSuccess(Txns.put(slot, key.firstValue(), key.session().lease()))
+                .addAllSuccess(read(slot, counts));
     }
 
-    private static List<RequestOp> readAndCount(ByteString slot, ByteString queue) {
-        return List.of(
-                Txns.read(Txns.one(slot)), Txns.read(Txns.count(queue)), Txns.read(Txns.count(Keys.readers(queue))));
+    private static List<RequestOp> read(ByteString slot, List<RangeRequest.Builder> more) {
+        return Stream.concat(Stream.of(Txns.one(slot)), more.stream())
+                .map(Txns::read)
+                .toList();
     }
 
     private static TxnRequest onlyWhileMarked(TicketKey key, TxnRequest.Builder txn) {
@@ -149,10 +168,13 @@ final class Slots {
         Optional<KeyValue> mine = inner.getResponses(read).getResponseRange().getKvsList().stream()
                 .filter(kv -> kv.getValue().equals(key.firstValue()))
                 .findFirst();
-        return new Outcome(
-                mine,
-                inner.getResponses(read + 1).getResponseRange().getCount(),
-                inner.getResponses(read + 2).getResponseRange().getCount());
+        List<Long> counts = inner.getResponsesList().stream()
+                .skip(read + 1)
+                .map(counted -> counted.getResponseRange().getCount())
+                .toList();
+        long count = counts.stream().mapToLong(Long::longValue).sum();
+        boolean admitted = !counts.isEmpty() && count == (isReader(key) ? 0 : 1);
+        return new Outcome(mine, mine.isPresent() && admitted, count);
     }
 
     /** Any ticket of a lock that had some. */

@@ -38,7 +38,7 @@ import java.util.concurrent.ConcurrentHashMap;
  * count as exclusive; those clients in turn wait for every key with a lower create revision, so all are in one queue.
  *
  * One step each. Queueing is one transaction that puts the key in an empty slot and counts the tickets, as of the same revision: if
- * there is one, or if all are readers and so is this, the lock is held. Else the view of the queue decides (LockWaiters), or, for readers and permits, who may hold beside
+ * there is one, or if this is a reader and all others are, the lock is held. Else the view of the queue decides (LockWaiters), or, for readers and permits, who may hold beside
  * others, first a listing: a listing that admits a ticket is proof enough, for nobody ever comes ahead of a ticket, and those
  * ahead only go, or turn from exclusive to shared. Trying is one transaction that puts the key only if there are no
  * tickets; readers and permits join, judge by a listing and withdraw. After a refusal a try asks first without writing.
@@ -86,8 +86,8 @@ public final class Tickets {
     /** How often slots are drawn within one request. The first answer says how many there must be to draw from. */
     private static final int MOST_DRAWS = 20;
 
-    /** Of more names than this it is not remembered that they were refused. */
-    private static final int MOST_REFUSED = 1000;
+    /** Of more locks than this it is not remembered that a try was refused, or how many there were. */
+    private static final int MOST_REMEMBERED = 1000;
 
     private final StoreContext context;
     private final Keys keys;
@@ -97,6 +97,7 @@ public final class Tickets {
     private final TicketKeys ticketKeys;
     private final Map<ByteString, LockWaiters> queues = new ConcurrentHashMap<>(); // that somebody waits in
     private final Set<String> refused = ConcurrentHashMap.newKeySet();
+    private final Map<ByteString, Long> crowds = new ConcurrentHashMap<>(); // by what their slots begin with
 
     public Tickets(StoreContext context, Keys keys, EtcdClient client, WatchHub hub, Sessions sessions) {
         this.context = context;
@@ -146,7 +147,7 @@ public final class Tickets {
         }
         if (refusal.isPresent()) {
             ticketKeys.forget(key);
-            if (refused.size() < MOST_REFUSED) {
+            if (refused.size() < MOST_REMEMBERED) {
                 refused.add(ticket.name());
             }
         } else {
@@ -178,7 +179,7 @@ public final class Tickets {
     }
 
     private Optional<Refusal> joinOrWithdraw(TicketKey key, Deadline deadline) {
-        if (join(key, deadline).isAdmitted()) {
+        if (join(key, deadline).admitted()) {
             return Optional.empty();
         }
         QueueView view = QueueView.read(client, queueOf(key), deadline);
@@ -204,7 +205,7 @@ public final class Tickets {
     private Optional<Refusal> enqueue(TicketKey key, Deadline deadline) {
         Slots.Outcome outcome = join(key, deadline);
         boolean alone = key.ticket().demand() instanceof Demand.Exclusive;
-        if (outcome.isAdmitted() || (!alone && isAdmitted(key, deadline))) {
+        if (outcome.admitted() || (!alone && isAdmitted(key, deadline))) {
             key.reportGrant();
             return Optional.empty();
         }
@@ -224,7 +225,7 @@ public final class Tickets {
     /** Who may hold beside others looks at once, unless there is a view that tells. */
     private boolean isAdmitted(TicketKey key, Deadline deadline) {
         LockWaiters known = queues.get(queueOf(key));
-        if (known != null && known.isExact()) {
+        if (known != null && known.isCrowded()) {
             return false;
         }
         try {
@@ -246,8 +247,10 @@ public final class Tickets {
     /** Gives a ticket a slot. */
     private Slots.Outcome join(TicketKey key, Deadline deadline) {
         ByteString queue = queueOf(key);
+        ByteString start = Slots.startOf(key, queue);
         Optional<LockWaiters> known = Optional.ofNullable(queues.get(queue));
-        long crowd = known.map(LockWaiters::size).orElse(0L);
+        boolean counting = known.filter(LockWaiters::isCrowded).isEmpty();
+        long crowd = known.map(LockWaiters::size).orElseGet(() -> crowds.getOrDefault(start, 0L));
         Set<ByteString> tried = new HashSet<>();
         for (int draws = 0; draws < MOST_DRAWS; draws++) {
             key.aimAt(Slots.draw(
@@ -256,12 +259,20 @@ public final class Tickets {
                     crowd,
                     slot -> tried.contains(slot)
                             || known.filter(view -> view.isTaken(slot)).isPresent()));
+            ByteString first = key.slots().get(0);
             tried.addAll(key.slots());
-            Slots.Outcome outcome = Slots.outcome(key, write(key, Slots.join(key, queue), deadline));
+            Slots.Outcome outcome = Slots.outcome(key, write(key, Slots.join(key, queue, counting), deadline));
             if (outcome.mine().isPresent()) {
+                if (draws == 0 && key.bytes().equals(first)) {
+                    // The first slot of all was free, so there may be no crowd any more.
+                    crowds.remove(start);
+                }
                 return outcome;
             }
             crowd = outcome.count();
+            if (crowds.size() < MOST_REMEMBERED) {
+                crowds.put(start, crowd);
+            }
         }
         throw RpcFailure.unavailable("found no free slot in its queue");
     }
