@@ -1,6 +1,7 @@
 package io.holdfast.etcd.ticket;
 
 import com.google.protobuf.ByteString;
+import io.holdfast.Demand;
 import io.holdfast.etcd.client.EtcdClient;
 import io.holdfast.etcd.client.WatchHub;
 import io.holdfast.etcd.internal.wire.Event;
@@ -8,6 +9,8 @@ import io.holdfast.etcd.internal.wire.KeyValue;
 import io.holdfast.etcd.internal.wire.RangeResponse;
 import io.holdfast.etcd.layout.Txns;
 import io.holdfast.etcd.session.TicketKey;
+import io.holdfast.etcd.ticket.QueueView.Ahead;
+import io.holdfast.spi.Deadline;
 import io.holdfast.spi.StoreContext;
 import java.util.List;
 import java.util.Optional;
@@ -16,7 +19,7 @@ import org.jspecify.annotations.Nullable;
 /** One ticket far ahead of this client's first. */
 final class FarWatch extends QueueWatch {
 
-    private @Nullable KeyValue ahead; // null until it is known
+    private @Nullable Ahead ahead; // null until it is known
     private long revision; // as of which
 
     FarWatch(LockWaiters queue, EtcdClient client, WatchHub hub, StoreContext context) {
@@ -28,27 +31,52 @@ final class FarWatch extends QueueWatch {
         askAgain();
     }
 
+    /**
+     * What a look found.
+     *
+     * @param ahead empty if the front is near
+     */
+    private record Look(Optional<Ahead> ahead, long revision) {}
+
     @Override
     void askAgain() {
-        long first = queue.waiting().firstKey();
-        ask(deadline -> client.range(Txns.upTo(queue.start(), first, LockWaiters.NEAR + 1), deadline), this::looked);
+        TicketKey first = queue.waiting().firstEntry().getValue();
+        if (first.ticket().demand() instanceof Demand.Exclusive) {
+            ask(deadline -> lookForAnyone(first, deadline), this::looked);
+        } else {
+            ask(deadline -> lookForWhoMustLeave(first, deadline), this::looked);
+        }
     }
 
-    private List<Runnable> looked(RangeResponse answer) {
+    /** Everybody ahead must leave before it is this one's turn: there is no need to read who they are. */
+    private Look lookForAnyone(TicketKey first, Deadline deadline) {
+        RangeResponse answer = client.range(Txns.upTo(queue.start(), first.revision(), LockWaiters.NEAR + 1), deadline);
+        Optional<Ahead> found = answer.getKvsCount() <= LockWaiters.NEAR
+                ? Optional.empty()
+                : Optional.of(new Ahead(answer.getKvs(LockWaiters.NEAR), true));
+        return new Look(found, answer.getHeader().getRevision());
+    }
+
+    private Look lookForWhoMustLeave(TicketKey first, Deadline deadline) {
+        QueueView listing = QueueView.read(client, queue.start(), deadline);
+        return new Look(listing.farAhead(LockWaiters.NEAR, first.revision()), listing.revision());
+    }
+
+    private List<Runnable> looked(Look look) {
         if (queue.waiting().isEmpty()) {
             return List.of();
         }
-        if (answer.getKvsCount() <= LockWaiters.NEAR) {
+        if (look.ahead().isEmpty()) {
             // If it is gone, the view will tell.
             queue.seeNear();
             return List.of();
         }
-        KeyValue last = answer.getKvs(LockWaiters.NEAR);
-        boolean watched = ahead != null && ahead.getCreateRevision() == last.getCreateRevision();
-        ahead = last;
-        revision = answer.getHeader().getRevision();
+        KeyValue found = look.ahead().get().key();
+        boolean watched = ahead != null && ahead.key().getCreateRevision() == found.getCreateRevision();
+        ahead = look.ahead().get();
+        revision = look.revision();
         if (!watched) {
-            watch(last.getKey(), ByteString.EMPTY);
+            watch(found.getKey(), ByteString.EMPTY);
         }
         return List.of();
     }
@@ -87,11 +115,12 @@ final class FarWatch extends QueueWatch {
 
     @Override
     Optional<KeyValue> reliesOn() {
-        return Optional.ofNullable(ahead);
+        return Optional.ofNullable(ahead).map(Ahead::key);
     }
 
     @Override
     boolean covers(TicketKey waiter) {
-        return ahead != null;
+        return ahead != null
+                && (ahead.mustLeave() || queue.waiting().firstEntry().getValue() != waiter);
     }
 }

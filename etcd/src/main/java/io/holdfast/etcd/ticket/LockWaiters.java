@@ -23,8 +23,8 @@ import org.jspecify.annotations.Nullable;
  * revision later than the view's changes the view, whole revisions at a time, and after each it is judged who may hold. A ticket is
  * granted when its create revision is in the view and the rule admits it; no request is made.
  *
- * Far: it watches the ticket 64 ahead, merely to know when to look. Far tickets are never granted, so the switch has no race.
- * So however long the queue, the news of a release reach 64 clients and few more.
+ * Far: it watches a ticket at least 64 ahead, one that must leave first, merely to know when to look. Far tickets are never granted, so
+ * the switch has no race. So however long the queue, the news of a release reach 64 clients, few more, and whom it admits.
  *
  * What could go wrong:
  *
@@ -40,6 +40,8 @@ import org.jspecify.annotations.Nullable;
  *   - An event is lost: a renewal reads the first ticket of the view; if that is not what the view says, the queue is listed again.
  *     The same if a waiting ticket is not in the view. If the watch does not open at all, a renewal lists too: what a listing admits
  *     may hold, whatever comes after it, since nobody ever comes ahead of a ticket.
+ *   - The one 64 ahead holds the lock beside others and never leaves, as readers and permits may: see FarAhead. Where nobody must leave
+ *     before it is our turn, as among permits, a renewal looks again.
  *   - Somebody joins while the last waiter leaves: the queue is closed a little after that, under its monitor, and whoever comes later
  *     gets another.
  *

@@ -108,7 +108,7 @@ final class NearWatch extends QueueWatch {
             return false;
         }
         near = first;
-        return now.tickets().limit(LockWaiters.NO_LONGER_NEAR).noneMatch(entry -> entry.created() == first);
+        return now.farAhead(LockWaiters.NO_LONGER_NEAR, first).isPresent();
     }
 
     @Override

@@ -10,6 +10,7 @@ import io.holdfast.etcd.layout.Keys;
 import io.holdfast.etcd.layout.TicketValue;
 import io.holdfast.spi.Admission;
 import io.holdfast.spi.Deadline;
+import io.holdfast.spi.support.FarAhead;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -40,6 +41,13 @@ final class QueueView {
             return key.getCreateRevision();
         }
     }
+
+    /**
+     * A ticket that is watched by somebody far behind it.
+     *
+     * @param mustLeave whether he is not admitted before it has left
+     */
+    record Ahead(KeyValue key, boolean mustLeave) {}
 
     private final NavigableMap<Long, Entry> byCreation = new TreeMap<>();
     private final Map<ByteString, Entry> bySlot = new HashMap<>();
@@ -109,6 +117,19 @@ final class QueueView {
 
     boolean admits(long created) {
         return admitted().stream().anyMatch(entry -> entry.created() == created);
+    }
+
+    /** What to watch for a ticket with so many waiting ahead of it; empty if there are fewer, or it is not here. */
+    Optional<Ahead> farAhead(int distance, long created) {
+        Entry waiting = byCreation.get(created);
+        if (waiting == null) {
+            return Optional.empty();
+        }
+        List<Entry> ahead = List.copyOf(byCreation.headMap(created).values());
+        List<Demand> demands =
+                ahead.stream().map(entry -> entry.value().demand()).toList();
+        return FarAhead.of(waiting.value().demand(), demands, distance)
+                .map(found -> new Ahead(ahead.get(found.place()).key(), found.mustLeave()));
     }
 
     /** Whether a new ticket at the end would be admitted. */
