@@ -2,7 +2,6 @@ package io.holdfast.etcd;
 
 import io.grpc.Channel;
 import io.holdfast.etcd.client.EtcdSettings;
-import io.holdfast.etcd.client.EtcdSettings.Ending;
 import io.holdfast.etcd.client.EtcdSettings.Login;
 import io.holdfast.etcd.client.EtcdSettings.Tls;
 import io.holdfast.spi.StoreFactory;
@@ -25,7 +24,7 @@ import java.util.Set;
 public final class EtcdStores implements StoreProvider {
 
     private static final Set<String> PARAMETERS =
-            Set.of("prefix", "timeout", "connectTimeout", "ca", "cert", "key", "serverName", "lease", "orphan");
+            Set.of("prefix", "timeout", "connectTimeout", "ca", "cert", "key", "serverName", "lease");
 
     /** For {@link java.util.ServiceLoader}. */
     public EtcdStores() {}
@@ -82,8 +81,7 @@ public final class EtcdStores implements StoreProvider {
                 uri.text("prefix").orElse(EtcdSettings.PREFIX),
                 positive(uri, "timeout", EtcdSettings.TIMEOUT),
                 positive(uri, "connectTimeout", EtcdSettings.CONNECT_TIMEOUT),
-                lease(uri),
-                uri.flag("orphan").orElse(false) ? Ending.ORPHAN : Ending.REVOKE);
+                lease(uri));
     }
 
     private static Optional<Tls> tls(StoreUri uri) {

@@ -416,15 +416,4 @@ class QueueTest {
         assertThat(etcdctl.run("lease", "list")).contains(lease);
         assertThat(keys()).isEmpty();
     }
-
-    @Test
-    void aClientMayLeaveItsLeaseToExpire() {
-        TestClient three = TestClient.of("etcd://127.0.0.1:" + server.port() + "?orphan=true");
-        TestTicket grant = three.grant(name);
-        String lease = grant.session().leaseHex();
-        three.release(grant);
-        three.close();
-
-        assertThat(etcdctl.run("lease", "list")).contains(lease);
-    }
 }

@@ -18,7 +18,6 @@ import java.util.OptionalLong;
  * @param timeout the longest wait for an answer, whatever the caller's deadline
  * @param connectTimeout the longest wait for a connection to one member
  * @param lease a lease the user keeps already, to use instead of own ones
- * @param ending what becomes of the leases when the store is closed
  */
 public record EtcdSettings(
         String display,
@@ -28,20 +27,12 @@ public record EtcdSettings(
         String prefix,
         Duration timeout,
         Duration connectTimeout,
-        OptionalLong lease,
-        Ending ending) {
+        OptionalLong lease) {
 
     public static final int PORT = 2379;
     public static final String PREFIX = "holdfast/";
     public static final Duration TIMEOUT = Duration.ofSeconds(5);
     public static final Duration CONNECT_TIMEOUT = Duration.ofSeconds(1);
-
-    /** What {@code close()} does to sessions nothing is held through. */
-    public enum Ending {
-        REVOKE,
-        /** Leave them to expire. */
-        ORPHAN
-    }
 
     /** Files in PEM form; without an authority the JVM's own trust store decides. */
     public record Tls(

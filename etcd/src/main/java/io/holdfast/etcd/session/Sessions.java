@@ -360,8 +360,7 @@ public final class Sessions implements AutoCloseable {
         for (Session session : all) {
             if (session.kind() == Session.Kind.GIVEN) {
                 clearGiven(session, limit);
-            } else if (settings.ending() == EtcdSettings.Ending.REVOKE
-                    && session.live().noneMatch(TicketKey::isTaken)) {
+            } else if (session.live().noneMatch(TicketKey::isTaken)) {
                 revocations.add(leases.revokeAsync(session.lease()));
             }
             session.end();

@@ -69,7 +69,6 @@ final class LockWaiters implements TicketKey.Waiting {
     private @Nullable QueueWatch sight; // guarded by this
     private boolean closed; // guarded by this
     private long usedNanos; // guarded by this
-    private long lastPosition; // guarded by this
 
     /** @param closing called when nobody waits any more */
     LockWaiters(
@@ -85,7 +84,7 @@ final class LockWaiters implements TicketKey.Waiting {
     /**
      * Takes in a ticket that is written. False if this is closed.
      *
-     * @param position how many tickets there were when it was written, itself among them; 0 if {@link #isCrowded} told
+     * @param position how many tickets there were when it was written, itself among them; 0 if {@link #seen} told
      */
     boolean join(TicketKey key, long position) {
         List<Runnable> news;
@@ -94,9 +93,6 @@ final class LockWaiters implements TicketKey.Waiting {
                 return false;
             }
             waiting.put(key.revision(), key);
-            if (position > 0) {
-                lastPosition = position;
-            }
             if (sight == null && position <= NEAR) {
                 seeNear();
             } else if (sight == null) {
@@ -115,14 +111,9 @@ final class LockWaiters implements TicketKey.Waiting {
         }
     }
 
-    /** How many tickets there are, about. */
-    synchronized long size() {
-        return view().map(view -> (long) view.size()).orElse(lastPosition);
-    }
-
-    /** Whether others are seen, so that this tells a new ticket when it is admitted. */
-    synchronized boolean isCrowded() {
-        return view().filter(view -> view.size() > 0).isPresent();
+    /** How many tickets are seen. If there are any, a new one will be told when it is admitted. */
+    synchronized int seen() {
+        return view().map(QueueView::size).orElse(0);
     }
 
     /** Whether a slot is taken, as far as is known. */

@@ -225,7 +225,7 @@ public final class Tickets {
     /** Who may hold beside others looks at once, unless there is a view that tells. */
     private boolean isAdmitted(TicketKey key, Deadline deadline) {
         LockWaiters known = queues.get(queueOf(key));
-        if (known != null && known.isCrowded()) {
+        if (known != null && known.seen() > 0) {
             return false;
         }
         try {
@@ -249,8 +249,8 @@ public final class Tickets {
         ByteString queue = queueOf(key);
         ByteString start = Slots.startOf(key, queue);
         Optional<LockWaiters> known = Optional.ofNullable(queues.get(queue));
-        boolean counting = known.filter(LockWaiters::isCrowded).isEmpty();
-        long crowd = known.map(LockWaiters::size).orElseGet(() -> crowds.getOrDefault(start, 0L));
+        int seen = known.map(LockWaiters::seen).orElse(0);
+        long crowd = seen > 0 ? seen : crowds.getOrDefault(start, 0L);
         Set<ByteString> tried = new HashSet<>();
         for (int draws = 0; draws < MOST_DRAWS; draws++) {
             key.aimAt(Slots.draw(
@@ -261,7 +261,7 @@ public final class Tickets {
                             || known.filter(view -> view.isTaken(slot)).isPresent()));
             ByteString first = key.slots().get(0);
             tried.addAll(key.slots());
-            Slots.Outcome outcome = Slots.outcome(key, write(key, Slots.join(key, queue, counting), deadline));
+            Slots.Outcome outcome = Slots.outcome(key, write(key, Slots.join(key, queue, seen == 0), deadline));
             if (outcome.mine().isPresent()) {
                 if (draws == 0 && key.bytes().equals(first)) {
                     // The first slot of all was free, so there may be no crowd any more.
