@@ -166,24 +166,29 @@ class MixedCredentialsTest extends ProxiedServerTest {
     @Test
     void aHiddenNodeFarAheadIsAskedForByHeartbeats() throws Exception {
         makeDirectory("far-hidden");
-        TestTicket hidden = secret.acquire("far-hidden");
+        foreign("far-hidden");
+        TestTicket hidden = secret.queue("far-hidden");
         for (int i = 0; i < 63; i++) {
-            admin.create(
-                    "/locks/far-hidden/_c_foreign-lock-",
-                    new byte[0],
-                    Ids.OPEN_ACL_UNSAFE,
-                    CreateMode.EPHEMERAL_SEQUENTIAL);
+            foreign("far-hidden");
         }
         TestTicket waiter = open.queue("far-hidden");
         open.renew(waiter);
         assertThat(counted.sinceLastAsked()).doesNotContainKey("addWatch");
 
-        secret.release(hidden);
+        secret.withdraw(hidden);
 
         await().until(() -> {
             open.renew(waiter);
             return counted.count("addWatch") == 1;
         });
+    }
+
+    private static void foreign(String lock) throws Exception {
+        admin.create(
+                "/locks/" + lock + "/_c_foreign-lock-",
+                new byte[0],
+                Ids.OPEN_ACL_UNSAFE,
+                CreateMode.EPHEMERAL_SEQUENTIAL);
     }
 
     private static Holdfast connect(String uri, Duration ttl) {

@@ -6,7 +6,7 @@ import io.holdfast.zookeeper.session.EachAlone;
 import io.holdfast.zookeeper.session.Session;
 import io.holdfast.zookeeper.session.WatchHub;
 import io.holdfast.zookeeper.tree.QueueView;
-import io.holdfast.zookeeper.tree.QueuedNode;
+import io.holdfast.zookeeper.tree.QueueView.FarAhead;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -40,13 +40,16 @@ final class LockWaiters implements WatchHub.Listener {
      *   what the view reckons. Nothing less would do for readers and permits, who depend on more than the first node.
      * - The directory is removed and made anew, with numbers from zero: never while a ticket of ours is in it. Its own deletion
      *   is an event too; then nothing is known.
-     * - With NEAR or more ahead of our first ticket the view is given up (the news of a release reach a bounded number of
-     *   sessions), and the node that far ahead is watched, merely to know when to look. Far from the front nothing is granted.
+     * - With NEAR or more waiting ahead of our first ticket the view is given up (the news of a release reach a bounded number
+     *   of sessions), and a node at least that far ahead is watched, merely to know when to look: one that has to leave first.
+     *   Far from the front nothing is granted. That far ahead may stand one that will hold the lock together with ours, and need
+     *   not leave: so readers watch the last writer there. Of permits any holder may make room, and none has to; then the
+     *   node is guessed, and heartbeats look. Those who hold are not counted: a lock of many holders has a front too.
      * - Servers that refuse recursive watches (before 3.6, or with WatchManagerOptimized): every change in the directory is a
      *   reason to look.
      */
 
-    /** How many may be ahead of a session's first ticket for it to hear of every change. */
+    /** With so many waiting ahead of its first ticket a session does not hear of every change. */
     static final int NEAR = 64;
 
     private enum Knowledge {
@@ -73,6 +76,7 @@ final class LockWaiters implements WatchHub.Listener {
     private boolean watched;
     private boolean checking;
     private String farAhead = "";
+    private boolean farAheadMustLeave;
     private long contendedNanos;
 
     LockWaiters(SessionTickets tickets, String directory) {
@@ -153,7 +157,7 @@ final class LockWaiters implements WatchHub.Listener {
         if (waiting.isEmpty() || checking) {
             return;
         }
-        if (knowledge == Knowledge.NONE) {
+        if (knowledge == Knowledge.NONE || (knowledge == Knowledge.FAR && !farAheadMustLeave)) {
             look();
         } else if (isExact()) {
             int look = looks;
@@ -249,11 +253,12 @@ final class LockWaiters implements WatchHub.Listener {
     }
 
     private boolean goFar(Optional<QueueView> seen) {
-        Optional<QueuedNode> ahead = seen.flatMap(known -> known.ahead(NEAR, waiting.keySet()));
-        ahead.ifPresent(node -> {
+        Optional<FarAhead> ahead = seen.flatMap(known -> known.farAhead(NEAR, waiting.keySet()));
+        ahead.ifPresent(found -> {
             know(Knowledge.FAR);
             unwatch();
-            farAhead = directory + "/" + node.name();
+            farAhead = directory + "/" + found.node().name();
+            farAheadMustLeave = found.mustLeave();
             watchFarAhead();
         });
         return ahead.isPresent();

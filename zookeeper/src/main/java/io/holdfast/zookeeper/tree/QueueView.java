@@ -159,16 +159,43 @@ public final class QueueView {
         return nodes.stream().allMatch(node -> admission.admit(node.demand())) && admission.admit(newcomer);
     }
 
-    /** Who is that many ahead of the first of these; empty if fewer are ahead of it, or none of these is there. */
-    public Optional<QueuedNode> ahead(int distance, Set<String> names) {
+    /**
+     * Somebody to watch for who is far from the front.
+     *
+     * @param mustLeave whether no admission is possible before; else it is only likely
+     */
+    public record FarAhead(QueuedNode node, boolean mustLeave) {}
+
+    /**
+     * Who is to leave before the first of these comes within that distance, counted in those who wait; empty if it is, or none of
+     * these is there.
+     */
+    public Optional<FarAhead> farAhead(int distance, Set<String> names) {
         List<QueuedNode> before = new ArrayList<>();
+        int holders = 0;
+        Admission admission = new Admission();
         for (QueuedNode node : nodes) {
             if (names.contains(node.name())) {
-                return before.size() < distance ? Optional.empty() : Optional.of(before.get(before.size() - distance));
+                return before.size() - holders < distance
+                        ? Optional.empty()
+                        : Optional.of(farAhead(distance, node, before, holders));
+            }
+            if (admission.admit(node.demand())) {
+                holders++;
             }
             before.add(node);
         }
         return Optional.empty();
+    }
+
+    private static FarAhead farAhead(int distance, QueuedNode first, List<QueuedNode> before, int holders) {
+        for (int i = before.size() - distance; i >= 0; i--) {
+            if (before.get(i).excludes(first)) {
+                return new FarAhead(before.get(i), true);
+            }
+        }
+        // Permits: any of the holders may make room. If they leave as they came, it is near when this one leaves.
+        return new FarAhead(before.get(before.size() - distance - holders), false);
     }
 
     private static int size(String name) {

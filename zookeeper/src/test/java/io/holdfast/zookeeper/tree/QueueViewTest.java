@@ -138,17 +138,56 @@ class QueueViewTest {
     }
 
     @Test
-    void tellsWhoIsFarAhead() {
+    void tellsWhoHasToLeaveBeforeATicketIsNear() {
         QueueView queue = QueueView.of(List.of(
-                "_c_a-lock-0000000001", "_c_b-lock-0000000002", "_c_c-lock-0000000003", "_c_d-lock-0000000004"));
+                "_c_a-lock-0000000001",
+                "_c_b-lock-0000000002",
+                "_c_c-lock-0000000003",
+                "_c_d-lock-0000000004",
+                "_c_e-lock-0000000005"));
 
-        assertThat(queue.ahead(2, Set.of("_c_d-lock-0000000004")))
-                .hasValueSatisfying(node -> assertThat(node.sequence()).isEqualTo(2));
-        assertThat(queue.ahead(2, Set.of("_c_d-lock-0000000004", "_c_b-lock-0000000002")))
+        assertThat(queue.farAhead(2, Set.of("_c_e-lock-0000000005"))).hasValueSatisfying(far -> {
+            assertThat(far.node().sequence()).isEqualTo(3);
+            assertThat(far.mustLeave()).isTrue();
+        });
+        assertThat(queue.farAhead(2, Set.of("_c_e-lock-0000000005", "_c_b-lock-0000000002")))
                 .as("the first is near")
                 .isEmpty();
-        assertThat(queue.ahead(3, Set.of("_c_d-lock-0000000004"))).isPresent();
-        assertThat(queue.ahead(4, Set.of("_c_d-lock-0000000004"))).isEmpty();
+        assertThat(queue.farAhead(3, Set.of("_c_e-lock-0000000005"))).isPresent();
+        assertThat(queue.farAhead(4, Set.of("_c_e-lock-0000000005")))
+                .as("holders do not count")
+                .isEmpty();
+    }
+
+    @Test
+    void readersNeedNotLeaveBeforeAReaderButWritersMust() {
+        QueueView queue = QueueView.of(List.of(
+                "_c_a-read-lock-0000000001",
+                "_c_b-lock-0000000002",
+                "_c_c-read-lock-0000000003",
+                "_c_d-read-lock-0000000004",
+                "_c_e-read-lock-0000000005"));
+
+        assertThat(queue.farAhead(2, Set.of("_c_e-read-lock-0000000005"))).hasValueSatisfying(far -> {
+            assertThat(far.node().sequence()).isEqualTo(2);
+            assertThat(far.mustLeave()).isTrue();
+        });
+    }
+
+    @Test
+    void noneOfThoseWithPermitsMustLeaveBeforeAnother() {
+        QueueView queue = QueueView.of(List.of(
+                "_c_a-1of2-lock-0000000001",
+                "_c_b-1of2-lock-0000000002",
+                "_c_c-1of2-lock-0000000003",
+                "_c_d-1of2-lock-0000000004",
+                "_c_e-1of2-lock-0000000005"));
+
+        assertThat(queue.farAhead(2, Set.of("_c_e-1of2-lock-0000000005"))).hasValueSatisfying(far -> {
+            assertThat(far.node().sequence()).isEqualTo(1);
+            assertThat(far.mustLeave()).isFalse();
+        });
+        assertThat(queue.farAhead(2, Set.of("_c_d-1of2-lock-0000000004"))).isEmpty();
     }
 
     @Test
