@@ -5,6 +5,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.holdfast.Demand;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.UnknownOutcomeException;
 import io.holdfast.UnsupportedLockException;
@@ -63,6 +64,22 @@ class GivenClientTest {
         }
         assertThat(client.getState().isAlive()).isTrue();
         client.close();
+    }
+
+    @Test
+    void P6_itDoesNotHearForGoodOfALockThatManyHold() throws Exception {
+        CountedRequests counted = new CountedRequests();
+        try (TcpProxy proxy = TcpProxy.to(server.address(), counted)) {
+            ZooKeeper client = TestServers.client("127.0.0.1:" + proxy.port());
+            try (StoreBench bench = new StoreBench(around(client), TTL)) {
+                for (int i = 0; i < 70; i++) {
+                    bench.acquire("many", Demand.shared());
+                }
+                assertThat(counted.count("addWatch")).isZero();
+            } finally {
+                client.close();
+            }
+        }
     }
 
     @Test

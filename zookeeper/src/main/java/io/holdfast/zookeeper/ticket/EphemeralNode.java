@@ -113,7 +113,7 @@ final class EphemeralNode {
     private Joined create(SessionTickets tickets, Deadline deadline) throws KeeperException {
         List<CompletableFuture<Created>> parents = directories.make(session, directory);
         Optional<LockWaiters> view = tickets.view(directory);
-        boolean known = view.filter(LockWaiters::followsCreations).isPresent() || turns.isNextExpected(directory);
+        boolean known = view.filter(LockWaiters::expectCreation).isPresent() || turns.isNextExpected(directory);
         mayExist = true;
         CompletableFuture<Created> creation = session.requests()
                 .create(

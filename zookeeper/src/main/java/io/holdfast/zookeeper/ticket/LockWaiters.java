@@ -17,8 +17,8 @@ import org.apache.zookeeper.Watcher.Event.EventType;
 import org.jspecify.annotations.Nullable;
 
 /**
- * What one session knows of a lock's queue while it has tickets waiting there: exactly who is queued, or, if many are ahead of
- * its first ticket, when to look again. Thread-safe.
+ * What one session knows of a lock's queue while it has tickets waiting there, or joins many holders again and again: exactly
+ * who is queued, or, if many wait ahead of its first ticket, when to look again. Thread-safe.
  */
 final class LockWaiters implements WatchHub.Listener {
 
@@ -45,6 +45,9 @@ final class LockWaiters implements WatchHub.Listener {
      *   Far from the front nothing is granted. That far ahead may stand one that will hold the lock together with ours, and need
      *   not leave: so readers watch the last writer there. Of permits any holder may make room, and none has to; then the
      *   node is guessed, and heartbeats look. Those who hold are not counted: a lock of many holders has a front too.
+     * - Many hold the lock and none waits: readers, or permits. A listing is as long as the crowd, so a session that had to list
+     *   them to join gets a view when it joins again within a tick. It is given up after NEAR changes that were of no use, so of
+     *   the sessions that come and go only those hear of a change that came for one of the last NEAR: NEAR at most.
      * - Servers that refuse recursive watches (before 3.6, or with WatchManagerOptimized): every change in the directory is a
      *   reason to look.
      */
@@ -77,20 +80,41 @@ final class LockWaiters implements WatchHub.Listener {
     private boolean checking;
     private String farAhead = "";
     private boolean farAheadMustLeave;
-    private long contendedNanos;
+    private long usedNanos;
+    /** Changes of no use: since somebody waited or joined. */
+    private int heardInVain;
 
     LockWaiters(SessionTickets tickets, String directory) {
         this.tickets = tickets;
         this.session = tickets.session();
         this.directory = directory;
+        use();
         session.hub().follow(directory, this);
     }
 
-    // ---- those who wait ----
+    private void use() {
+        usedNanos = tickets.nanoTime();
+        heardInVain = 0;
+    }
 
-    /** Whether a node made now will be in the view when its creation is answered. */
-    synchronized boolean followsCreations() {
-        return isExact() && watched;
+    // ---- those who join ----
+
+    /** To be called before a node is made. True if it will be in the view when its creation is answered. */
+    synchronized boolean expectCreation() {
+        use();
+        if (knowledge == Knowledge.NONE && session.watchesBelow()) {
+            look();
+        }
+        // A look that was sent is answered before a creation that is sent now.
+        return watched && (isExact() || knowledge == Knowledge.LOOKING);
+    }
+
+    /** A listing had to tell that a node holds the lock, with many others. The next one to join begins with a look. */
+    synchronized void joinedByListing() {
+        use();
+        if (isExact() && waiting.isEmpty()) {
+            know(Knowledge.NONE);
+        }
     }
 
     private boolean isExact() {
@@ -104,6 +128,8 @@ final class LockWaiters implements WatchHub.Listener {
                 : Optional.empty();
     }
 
+    // ---- those who wait ----
+
     /**
      * Grants it when its turn comes. False if the view was dropped: take another.
      *
@@ -116,7 +142,7 @@ final class LockWaiters implements WatchHub.Listener {
                 return false;
             }
             waiting.put(node.name(), node);
-            contendedNanos = tickets.nanoTime();
+            use();
             if (isExact() && queue.covers(node.name())) {
                 decide(changes);
             } else if (isExact() || (knowledge == Knowledge.NONE && !goFar(seen))) {
@@ -178,10 +204,10 @@ final class LockWaiters implements WatchHub.Listener {
         }
     }
 
-    /** Comes again and again: a session that has nobody waiting for some time needs no view. */
+    /** Comes again and again: a session that had nobody waiting or joining for some time needs no view. */
     synchronized void tend(long nowNanos) {
         if (waiting.isEmpty()
-                && nowNanos - contendedNanos > session.ensemble().tick().toNanos()) {
+                && nowNanos - usedNanos > session.ensemble().tick().toNanos()) {
             drop();
         }
     }
@@ -225,7 +251,8 @@ final class LockWaiters implements WatchHub.Listener {
         know(Knowledge.NONE);
         if (!Answers.isUnknown(why) && why != Code.SESSIONEXPIRED) {
             session.refusesToWatchBelow(why);
-            look();
+            watched = false;
+            connected();
         }
     }
 
@@ -319,6 +346,9 @@ final class LockWaiters implements WatchHub.Listener {
             Optional.ofNullable(waiting.get(name)).ifPresent(changes.deleted::add);
             decide(changes);
         }
+        if (waiting.isEmpty() && ++heardInVain > NEAR) {
+            drop();
+        }
     }
 
     private void decide(Changes changes) {
@@ -329,8 +359,8 @@ final class LockWaiters implements WatchHub.Listener {
         }
         if (!waiting.isEmpty()) {
             goFar(Optional.of(queue));
-        } else {
-            contendedNanos = changes.granted.isEmpty() ? contendedNanos : tickets.nanoTime();
+        } else if (!changes.granted.isEmpty()) {
+            use();
             dropIfCrowded();
         }
     }

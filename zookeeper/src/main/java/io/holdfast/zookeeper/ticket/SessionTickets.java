@@ -36,7 +36,7 @@ final class SessionTickets implements Session.User {
     private final Set<TicketNode> live = ConcurrentHashMap.newKeySet();
     /** Since when nobody wants them. */
     private final Map<TicketNode, Long> unwanted = new ConcurrentHashMap<>();
-    /** Of the locks some of these wait for, or did lately, by directory. */
+    /** Of the locks some of these wait for, or join beside many, or did lately, by directory. */
     private final Map<String, LockWaiters> views = new ConcurrentHashMap<>();
 
     private final LastTurns turns = new LastTurns();
@@ -148,13 +148,24 @@ final class SessionTickets implements Session.User {
     void await(TicketNode node, Optional<QueueView> seen) {
         boolean added;
         do {
-            added = views.computeIfAbsent(node.node().directory(), directory -> new LockWaiters(this, directory))
-                    .add(node, seen);
+            added = viewToBe(node.node().directory()).add(node, seen);
         } while (!added);
         if (!isLive(node)) {
             // It was given up meanwhile, perhaps before there was a view to take it from.
             node.stopWatching();
         }
+    }
+
+    /** A listing had to tell that a node holds the lock, with many others. */
+    void joinedByListing(String directory) {
+        // To a client not ours the servers would go on sending events when the view is given up.
+        if (session.ensemble().connector().isOwn()) {
+            viewToBe(directory).joinedByListing();
+        }
+    }
+
+    private LockWaiters viewToBe(String directory) {
+        return views.computeIfAbsent(directory, path -> new LockWaiters(this, path));
     }
 
     void dropped(String directory, LockWaiters view) {

@@ -127,7 +127,14 @@ final class TicketNode {
     // ---- joining, on the caller's thread ----
 
     void join(Deadline deadline) throws KeeperException, SessionOverException {
-        joined = node.make(tickets, deadline);
+        Joined found = node.make(tickets, deadline);
+        joined = found;
+        if (found.admitted()
+                && found.listing()
+                        .filter(queue -> queue.size() >= LockWaiters.NEAR)
+                        .isPresent()) {
+            tickets.joinedByListing(node.directory());
+        }
     }
 
     /** Whether it holds the lock, as far as was seen when it joined. */
