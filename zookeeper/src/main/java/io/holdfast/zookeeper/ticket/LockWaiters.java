@@ -6,7 +6,7 @@ import io.holdfast.zookeeper.session.EachAlone;
 import io.holdfast.zookeeper.session.Session;
 import io.holdfast.zookeeper.session.WatchHub;
 import io.holdfast.zookeeper.tree.QueueView;
-import io.holdfast.zookeeper.tree.QueueView.FarAhead;
+import io.holdfast.zookeeper.tree.QueueView.Ahead;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
@@ -280,7 +280,7 @@ final class LockWaiters implements WatchHub.Listener {
     }
 
     private boolean goFar(Optional<QueueView> seen) {
-        Optional<FarAhead> ahead = seen.flatMap(known -> known.farAhead(NEAR, waiting.keySet()));
+        Optional<Ahead> ahead = seen.flatMap(known -> known.farAhead(NEAR, waiting.keySet()));
         ahead.ifPresent(found -> {
             know(Knowledge.FAR);
             unwatch();

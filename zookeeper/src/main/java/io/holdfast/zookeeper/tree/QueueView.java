@@ -2,6 +2,7 @@ package io.holdfast.zookeeper.tree;
 
 import io.holdfast.Demand;
 import io.holdfast.spi.Admission;
+import io.holdfast.spi.support.FarAhead;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -159,43 +160,21 @@ public final class QueueView {
         return nodes.stream().allMatch(node -> admission.admit(node.demand())) && admission.admit(newcomer);
     }
 
-    /**
-     * Somebody to watch for who is far from the front.
-     *
-     * @param mustLeave whether no admission is possible before; else it is only likely
-     */
-    public record FarAhead(QueuedNode node, boolean mustLeave) {}
+    /** A node to watch for somebody far behind it; see {@link FarAhead}. */
+    public record Ahead(QueuedNode node, boolean mustLeave) {}
 
-    /**
-     * Who is to leave before the first of these comes within that distance, counted in those who wait; empty if it is, or none of
-     * these is there.
-     */
-    public Optional<FarAhead> farAhead(int distance, Set<String> names) {
-        List<QueuedNode> before = new ArrayList<>();
-        int holders = 0;
-        Admission admission = new Admission();
+    /** What to watch for the first of these with so many waiting ahead of it; empty if there are fewer, or none of these is there. */
+    public Optional<Ahead> farAhead(int distance, Set<String> names) {
+        List<QueuedNode> ahead = new ArrayList<>();
         for (QueuedNode node : nodes) {
             if (names.contains(node.name())) {
-                return before.size() - holders < distance
-                        ? Optional.empty()
-                        : Optional.of(farAhead(distance, node, before, holders));
+                List<Demand> demands = ahead.stream().map(QueuedNode::demand).toList();
+                return FarAhead.of(node.demand(), demands, distance)
+                        .map(found -> new Ahead(ahead.get(found.place()), found.mustLeave()));
             }
-            if (admission.admit(node.demand())) {
-                holders++;
-            }
-            before.add(node);
+            ahead.add(node);
         }
         return Optional.empty();
-    }
-
-    private static FarAhead farAhead(int distance, QueuedNode first, List<QueuedNode> before, int holders) {
-        for (int i = before.size() - distance; i >= 0; i--) {
-            if (before.get(i).excludes(first)) {
-                return new FarAhead(before.get(i), true);
-            }
-        }
-        // Permits: any of the holders may make room. If they leave as they came, it is near when this one leaves.
-        return new FarAhead(before.get(before.size() - distance - holders), false);
     }
 
     private static int size(String name) {

@@ -1,7 +1,6 @@
 package io.holdfast.zookeeper.tree;
 
 import io.holdfast.Demand;
-import io.holdfast.spi.Admission;
 import java.util.List;
 import java.util.Optional;
 import java.util.regex.Matcher;
@@ -38,12 +37,6 @@ public record QueuedNode(String name, int sequence, Demand demand) {
         return number(name.substring(Math.max(0, name.length() - DIGITS)))
                 .filter(sequence -> name.length() >= DIGITS)
                 .map(sequence -> new QueuedNode(name, sequence, Demand.exclusive()));
-    }
-
-    /** Whether that one, later in the queue, cannot hold the lock before this one has left. */
-    boolean excludes(QueuedNode later) {
-        Admission admission = new Admission();
-        return !(admission.admit(demand) && admission.admit(later.demand));
     }
 
     private static Optional<Integer> number(String text) {
