@@ -60,11 +60,11 @@ public final class ClientThreads {
         return reliable(storeBackground);
     }
 
-    /** Ends them after what they are at. */
+    /** Ends them after what they are at; the timer first, so that it hands nothing to those that have ended. */
     public void stop() {
+        timer.stop();
         List.of(tasks, callbacks, lossCallbacks, storeBackground).forEach(ExecutorService::shutdown);
         servers.stop();
-        timer.stop();
     }
 
     private Executor reliable(ExecutorService own) {

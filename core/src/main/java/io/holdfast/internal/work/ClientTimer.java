@@ -74,8 +74,10 @@ public final class ClientTimer implements Timer {
                 runOrWait();
             } catch (RuntimeException | Error e) {
                 // The thread watches the deadlines of all leases: no task may end it, not even one that finds no
-                // memory.
-                say(e);
+                // memory. One that is at work while the client closes may find its executor shut down.
+                if (!stopped) {
+                    say(e);
+                }
             }
         }
     }
