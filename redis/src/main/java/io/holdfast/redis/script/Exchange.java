@@ -4,7 +4,6 @@ import io.holdfast.redis.server.DeadlineSockets;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.StoreContext;
 import java.util.List;
-import java.util.function.Function;
 import org.jspecify.annotations.Nullable;
 import redis.clients.jedis.CommandArguments;
 import redis.clients.jedis.Connection;
@@ -35,37 +34,36 @@ final class Exchange {
 
     /** Of one script in as few bytes as can be: a server that does not know it gets its text. */
     Replies run(Connection connection, ScriptCall call, boolean asking, Deadline deadline) {
-        Replies replies = send(connection, List.of(call), ScriptCall::byHash, asking, deadline);
+        Replies replies = send(connection, call.script(), List.of(call.byHash()), asking, deadline);
         if (replies.values.get(0) instanceof Exception unknown
                 && String.valueOf(unknown.getMessage()).startsWith("NOSCRIPT")) {
-            return send(connection, List.of(call), ScriptCall::byText, asking, deadline);
+            return send(connection, call.script(), List.of(call.byText()), asking, deadline);
         }
         return replies;
     }
 
     /** Of several in one go. */
     Replies runAll(Connection connection, List<ScriptCall> calls, Deadline deadline) {
-        return send(connection, calls, ScriptCall::byHash, false, deadline);
+        List<CommandArguments> commands = calls.stream().map(ScriptCall::byHash).toList();
+        return send(connection, calls.get(0).script(), commands, false, deadline);
     }
 
     private Replies send(
-            Connection connection,
-            List<ScriptCall> calls,
-            Function<ScriptCall, CommandArguments> command,
-            boolean asking,
-            Deadline deadline) {
-        StoreContext.@Nullable Alarm guard = isLarge(calls) ? breakAt(deadline, connection) : null;
+            Connection connection, Script script, List<CommandArguments> commands, boolean asking, Deadline deadline) {
+        StoreContext.@Nullable Alarm guard = isLarge(commands) ? breakAt(deadline, connection) : null;
         try {
             connection.setSoTimeout(DeadlineSockets.millisLeft(deadline));
             long baseNanos = context.time().nanoTime();
             if (asking) {
                 connection.sendCommand(Command.ASKING);
             }
-            calls.forEach(call -> connection.sendCommand(command.apply(call)));
+            for (CommandArguments command : commands) {
+                connection.sendCommand(command);
+            }
             int first = asking ? 1 : 0;
-            List<Object> all = connection.getMany(first + calls.size());
-            List<Object> values = all.subList(first, first + calls.size());
-            boolean waits = replicas > 0 && calls.get(0).script().mayGrant() && saysHeld(values);
+            List<Object> all = connection.getMany(first + commands.size());
+            List<Object> values = all.subList(first, first + commands.size());
+            boolean waits = replicas > 0 && script.mayGrant() && saysHeld(values);
             return new Replies(values, baseNanos, waits ? waitForReplicas(connection, deadline) : 0);
         } finally {
             if (guard != null) {
@@ -74,10 +72,10 @@ final class Exchange {
         }
     }
 
-    private static boolean isLarge(List<ScriptCall> calls) {
+    private static boolean isLarge(List<CommandArguments> commands) {
         int size = 0;
-        for (ScriptCall call : calls) {
-            size += call.size();
+        for (CommandArguments command : commands) {
+            size += command.size();
         }
         return size >= LARGE;
     }

@@ -35,9 +35,4 @@ public record ScriptCall(
                 .addObjects(keys)
                 .addObjects(arguments);
     }
-
-    /** How much there is to send. */
-    int size() {
-        return keys.size() + arguments.size();
-    }
 }
