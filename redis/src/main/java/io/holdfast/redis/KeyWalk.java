@@ -157,15 +157,15 @@ final class KeyWalk {
 
     /** All of one lock. */
     ViewPages view(LockKeys keys, Deadline deadline) {
-        return view(keys, calls.run(calls.call(Script.VIEW, keys, FIRST_PART), deadline), deadline);
+        return view(keys, calls.run(Script.VIEW, keys, deadline, FIRST_PART), deadline);
     }
 
     private ViewPages view(LockKeys keys, ScriptReply firstReply, Deadline deadline) {
         ViewPages pages = new ViewPages(keys.name());
         boolean isMore = pages.add(firstReply.value());
         while (isMore) {
-            isMore = pages.add(calls.run(calls.call(Script.VIEW, keys, pages.next()), deadline)
-                    .value());
+            isMore = pages.add(
+                    calls.run(Script.VIEW, keys, deadline, pages.next()).value());
         }
         return pages;
     }

@@ -7,6 +7,7 @@ import io.holdfast.UnknownOutcomeException;
 import io.holdfast.Waiting;
 import io.holdfast.redis.channel.ClientChannels;
 import io.holdfast.redis.channel.Message;
+import io.holdfast.redis.script.KnownKeys;
 import io.holdfast.redis.script.LockKeys;
 import io.holdfast.redis.script.Micros;
 import io.holdfast.redis.script.Script;
@@ -108,6 +109,7 @@ final class RedisStore implements DowngradingStore, TokenRaisingStore, Administe
     private final StoreContext context;
     private final Topology topology;
     private final ScriptCalls calls;
+    private final KnownKeys knownKeys;
     private final ServerCommands commands;
     private final ClientChannels channels;
     private final LiveTickets tickets = new LiveTickets();
@@ -130,10 +132,11 @@ final class RedisStore implements DowngradingStore, TokenRaisingStore, Administe
                 config.replicas(),
                 config.counterLife(),
                 this::reconnectSubscriber);
+        this.knownKeys = new KnownKeys(config.prefix());
         this.commands = new ServerCommands(topology, failover, config.timeout());
         this.channels = new ClientChannels(config.prefix(), context, topology, this::checkServer, this::receive);
-        this.renewals = new Renewals(config, context, topology, calls, channels, tickets);
-        this.releases = new Releases(config, context, calls, tickets, renewals, this::receive);
+        this.renewals = new Renewals(config, context, topology, calls, knownKeys, channels, tickets);
+        this.releases = new Releases(config, context, calls, knownKeys, tickets, renewals, this::receive);
         this.holderSubscription = new HolderSubscription(context, this::listenForHolders);
         this.keyWalk = new KeyWalk(config.prefix(), topology, calls, commands);
         this.evictionWarning = new EvictionWarning(context, topology, commands, config.timeout());
@@ -146,12 +149,12 @@ final class RedisStore implements DowngradingStore, TokenRaisingStore, Administe
 
     @Override
     public String server(String name) {
-        return topology.serverOf(keys(name).slot());
+        return topology.serverOf(knownKeys.of(name).slot());
     }
 
     @Override
     public Optional<Refusal> request(Ticket ticket, Mode mode, Deadline deadline) {
-        LockKeys keys = keys(ticket.name());
+        LockKeys keys = knownKeys.of(ticket);
         if (mode == Mode.QUEUE) {
             ticket.attach(new HolderCheck(context, () -> renewals.checkSoon(ticket)));
         }
@@ -162,6 +165,7 @@ final class RedisStore implements DowngradingStore, TokenRaisingStore, Administe
             if (refusal.isPresent()) {
                 tickets.forget(ticket);
             }
+            evictionWarning.lookOnce();
             return refusal;
         } catch (RuntimeException | Error e) {
             tickets.forget(ticket);
@@ -172,7 +176,7 @@ final class RedisStore implements DowngradingStore, TokenRaisingStore, Administe
     private Optional<Refusal> attempt(Ticket ticket, LockKeys keys, Deadline deadline) {
         String[] demand = Script.demand(ticket, channels.nameForScripts());
         while (true) {
-            ScriptReply reply = send(Script.ATTEMPT, keys, deadline, demand);
+            ScriptReply reply = calls.run(Script.ATTEMPT, keys, deadline, demand);
             TicketAnswer answer = reply.ticket();
             if (answer.kind() == Kind.HELD) {
                 grant(ticket, answer, reply);
@@ -215,7 +219,7 @@ final class RedisStore implements DowngradingStore, TokenRaisingStore, Administe
     private void join(Ticket ticket, LockKeys keys, Deadline deadline) {
         String server = calls.serverOf(keys, deadline);
         long subscriptions = channels.subscriptions(server);
-        ScriptReply reply = send(Script.ENQUEUE, keys, deadline, Script.demand(ticket, channels.nameForScripts()));
+        ScriptReply reply = calls.run(Script.ENQUEUE, keys, deadline, Script.demand(ticket, channels.nameForScripts()));
         TicketAnswer answer = reply.ticket();
         if (answer.kind() == Kind.HELD) {
             grant(ticket, answer, reply);
@@ -316,12 +320,12 @@ final class RedisStore implements DowngradingStore, TokenRaisingStore, Administe
 
     @Override
     public void raise(String name, long floor, Deadline deadline) {
-        send(Script.RAISE, keys(name), deadline, String.valueOf(floor));
+        calls.run(Script.RAISE, knownKeys.of(name), deadline, String.valueOf(floor));
     }
 
     @Override
     public int forceRelease(String name, Deadline deadline) {
-        LockKeys keys = keys(name);
+        LockKeys keys = knownKeys.of(name);
         return releases.force(keys, keyWalk.view(keys, deadline).holders(), deadline);
     }
 
@@ -332,7 +336,7 @@ final class RedisStore implements DowngradingStore, TokenRaisingStore, Administe
 
     @Override
     public LockView view(String name, Deadline deadline) {
-        return keyWalk.view(keys(name), deadline).view();
+        return keyWalk.view(knownKeys.of(name), deadline).view();
     }
 
     @Override
@@ -353,15 +357,5 @@ final class RedisStore implements DowngradingStore, TokenRaisingStore, Administe
     public void close() {
         channels.close();
         topology.close();
-    }
-
-    private ScriptReply send(Script script, LockKeys keys, Deadline deadline, String... arguments) {
-        ScriptReply reply = calls.run(calls.call(script, keys, arguments), deadline);
-        evictionWarning.lookOnce();
-        return reply;
-    }
-
-    private LockKeys keys(String name) {
-        return LockKeys.of(config.prefix(), name);
     }
 }

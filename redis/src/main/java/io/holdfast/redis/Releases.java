@@ -4,6 +4,7 @@ import io.holdfast.LockException;
 import io.holdfast.LossReason;
 import io.holdfast.UnknownOutcomeException;
 import io.holdfast.redis.channel.Message;
+import io.holdfast.redis.script.KnownKeys;
 import io.holdfast.redis.script.LockKeys;
 import io.holdfast.redis.script.Script;
 import io.holdfast.redis.script.ScriptCall;
@@ -34,6 +35,7 @@ final class Releases {
     private final RedisConfig config;
     private final StoreContext context;
     private final ScriptCalls calls;
+    private final KnownKeys knownKeys;
     private final LiveTickets tickets;
     private final Renewals renewals;
     private final Consumer<Message> receiver;
@@ -43,12 +45,14 @@ final class Releases {
             RedisConfig config,
             StoreContext context,
             ScriptCalls calls,
+            KnownKeys knownKeys,
             LiveTickets tickets,
             Renewals renewals,
             Consumer<Message> receiver) {
         this.config = config;
         this.context = context;
         this.calls = calls;
+        this.knownKeys = knownKeys;
         this.tickets = tickets;
         this.renewals = renewals;
         this.receiver = receiver;
@@ -70,14 +74,15 @@ final class Releases {
         tickets.forget(ticket);
         boolean found = false;
         try {
-            ScriptReply reply = send(
+            LockKeys keys = knownKeys.of(ticket);
+            ScriptReply reply = calls.run(
                     Script.RELEASE,
-                    keys(ticket),
+                    keys,
                     deadline,
                     Script.owner(ticket),
                     Script.millis(linger.isNegative() ? Duration.ZERO : linger));
             found = reply.found();
-            afterRelease(keys(ticket), reply);
+            afterRelease(keys, reply);
             if (!found && reply.repeated()) {
                 throw new UnknownOutcomeException(
                         ticket.name(), "the connection broke during the release, and afterwards it was not held");
@@ -122,23 +127,27 @@ final class Releases {
         List<List<Ticket>> byLock = new ArrayList<>();
         byLock.add(Stream.concat(Stream.of(ticket), tickets.givenUpAfter(ticket, ENDED_PER_SCRIPT - 1).stream())
                 .toList());
-        String server = calls.serverOf(keys(ticket), deadline);
+        String server = calls.serverOf(knownKeys.of(ticket), deadline);
         tickets.givenUpElsewhere(ticket.name(), ENDED_PER_SCRIPT).stream()
-                .filter(some -> calls.serverOf(keys(some.get(0)), deadline).equals(server))
+                .filter(some ->
+                        calls.serverOf(knownKeys.of(some.get(0)), deadline).equals(server))
                 .forEach(byLock::add);
         List<ScriptCall> scripts = byLock.stream()
                 .map(some -> withdrawal(
-                        keys(some.get(0)), some.stream().map(Script::owner).toList()))
+                        knownKeys.of(some.get(0)),
+                        some.stream().map(Script::owner).toList()))
                 .toList();
         List<Outcome> first = new ArrayList<>(1);
         calls.runAll(scripts, deadline, (number, outcome) -> {
             if (number == 0) {
                 first.add(outcome);
             } else if (outcome instanceof Outcome.Answered answered) {
-                note(byLock.get(number), withdrawn(keys(byLock.get(number).get(0)), answered.reply()));
+                note(
+                        byLock.get(number),
+                        withdrawn(knownKeys.of(byLock.get(number).get(0)), answered.reply()));
             }
         });
-        List<Withdrawal> answers = withdrawn(keys(ticket), first.get(0).replyOrThrow());
+        List<Withdrawal> answers = withdrawn(knownKeys.of(ticket), first.get(0).replyOrThrow());
         note(byLock.get(0).subList(1, answers.size()), answers.subList(1, answers.size()));
         return answers.get(0);
     }
@@ -172,7 +181,7 @@ final class Releases {
     private void advance(LockKeys keys) {
         Deadline deadline = Deadline.after(context.time(), config.timeout());
         try {
-            while (send(Script.ADVANCE, keys, deadline).again()) {
+            while (calls.run(Script.ADVANCE, keys, deadline).again()) {
                 LOG.log(System.Logger.Level.TRACE, "more of {0} wait to be let in", keys.name());
             }
         } catch (LockException e) {
@@ -181,8 +190,8 @@ final class Releases {
     }
 
     void downgrade(Ticket exclusive, Deadline deadline) {
-        LockKeys keys = keys(exclusive);
-        ScriptReply reply = send(Script.DOWNGRADE, keys, deadline, Script.owner(exclusive));
+        LockKeys keys = knownKeys.of(exclusive);
+        ScriptReply reply = calls.run(Script.DOWNGRADE, keys, deadline, Script.owner(exclusive));
         advanceIfAgain(reply.again(), keys);
         if (reply.found()) {
             exclusive.downgraded();
@@ -196,19 +205,11 @@ final class Releases {
     int force(LockKeys keys, List<String> seen, Deadline deadline) {
         int lost = 0;
         for (List<String> some : ScriptCalls.chunks(seen, ENDED_PER_SCRIPT)) {
-            List<?> reply = (List<?>) send(Script.FORCE, keys, deadline, some.toArray(String[]::new))
+            List<?> reply = (List<?>) calls.run(Script.FORCE, keys, deadline, some.toArray(String[]::new))
                     .value();
             lost += ((Long) reply.get(0)).intValue();
             advanceIfAgain((Long) reply.get(1) > 0, keys);
         }
         return lost;
-    }
-
-    private ScriptReply send(Script script, LockKeys keys, Deadline deadline, String... arguments) {
-        return calls.run(calls.call(script, keys, arguments), deadline);
-    }
-
-    private LockKeys keys(Ticket ticket) {
-        return LockKeys.of(config.prefix(), ticket.name());
     }
 }

@@ -5,7 +5,7 @@ import io.holdfast.LossReason;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.UnknownOutcomeException;
 import io.holdfast.redis.channel.ClientChannels;
-import io.holdfast.redis.script.LockKeys;
+import io.holdfast.redis.script.KnownKeys;
 import io.holdfast.redis.script.ScriptCall;
 import io.holdfast.redis.script.ScriptCalls;
 import io.holdfast.redis.script.ScriptCalls.Outcome;
@@ -46,6 +46,7 @@ final class Renewals {
     private final StoreContext context;
     private final Topology topology;
     private final ScriptCalls calls;
+    private final KnownKeys knownKeys;
     private final TicketCalls ticketCalls;
     private final ClientChannels channels;
     private final LiveTickets tickets;
@@ -56,13 +57,15 @@ final class Renewals {
             StoreContext context,
             Topology topology,
             ScriptCalls calls,
+            KnownKeys knownKeys,
             ClientChannels channels,
             LiveTickets tickets) {
         this.config = config;
         this.context = context;
         this.topology = topology;
         this.calls = calls;
-        this.ticketCalls = new TicketCalls(config.prefix(), channels.nameForScripts(), config.counterLife());
+        this.knownKeys = knownKeys;
+        this.ticketCalls = new TicketCalls(knownKeys, channels.nameForScripts(), config.counterLife());
         this.channels = channels;
         this.tickets = tickets;
     }
@@ -106,7 +109,7 @@ final class Renewals {
 
     /** Checks a queued ticket in the background, together with others that are due. */
     void checkSoon(Ticket ticket) {
-        String server = topology.serverOf(keys(ticket).slot());
+        String server = topology.serverOf(knownKeys.of(ticket).slot());
         dueChecks
                 .computeIfAbsent(server, any -> new DueChecks(context.background(), this::checkDue))
                 .add(ticket);
@@ -262,14 +265,11 @@ final class Renewals {
         Collection<List<Ticket>> together = topology.spansSlots()
                 ? List.of(all)
                 : all.stream()
-                        .collect(Collectors.groupingBy(ticket -> keys(ticket).slot()))
+                        .collect(Collectors.groupingBy(
+                                ticket -> knownKeys.of(ticket).slot()))
                         .values();
         return together.stream()
                 .flatMap(some -> ScriptCalls.chunks(some, TICKETS_PER_SCRIPT).stream())
                 .toList();
-    }
-
-    private LockKeys keys(Ticket ticket) {
-        return LockKeys.of(config.prefix(), ticket.name());
     }
 }

@@ -15,8 +15,10 @@ import redis.clients.jedis.util.JedisClusterCRC16;
  *
  * @param name the lock
  * @param lock the key whose existence means "held"
+ * @param all in the order the scripts expect
+ * @param slot of a cluster, in which all of them are
  */
-public record LockKeys(String name, String lock) {
+public record LockKeys(String name, String lock, List<String> all, int slot) {
 
     private static final PercentEncoding NAMES =
             new PercentEncoding(c -> c >= ' ' && c != 0x7f && c != '{' && c != '}');
@@ -27,13 +29,20 @@ public record LockKeys(String name, String lock) {
     private static final String COUNTER = "}:token";
 
     public static LockKeys of(String prefix, String name) {
-        return new LockKeys(name, prefix + NAMES.encode(name));
+        return make(name, prefix + NAMES.encode(name));
+    }
+
+    private static LockKeys make(String name, String lock) {
+        String wrapped = "{" + lock;
+        List<String> all = List.of(
+                lock, wrapped + HOLDERS, wrapped + QUEUE, wrapped + HEARTBEATS, wrapped + TICKETS, wrapped + COUNTER);
+        return new LockKeys(name, lock, all, JedisClusterCRC16.getSlot(lock));
     }
 
     /** The keys of the lock whose lock key this is. A foreign key may hold anything: it is named as it is. */
     public static LockKeys ofLockKey(String prefix, String key) {
         String encoded = key.substring(prefix.length());
-        return new LockKeys(NAMES.decode(encoded).orElse(encoded), key);
+        return make(NAMES.decode(encoded).orElse(encoded), key);
     }
 
     /** The lock whose queue this key is, if it is one. */
@@ -65,33 +74,24 @@ public record LockKeys(String name, String lock) {
     }
 
     public String counter() {
-        return "{" + lock + COUNTER;
+        return all.get(5);
     }
 
     public String queue() {
-        return "{" + lock + QUEUE;
+        return all.get(2);
     }
 
     /** What holders that share the lock say of themselves. */
     public String holders() {
-        return "{" + lock + HOLDERS;
+        return all.get(1);
     }
 
     public String heartbeats() {
-        return "{" + lock + HEARTBEATS;
+        return all.get(3);
     }
 
     public String tickets() {
-        return "{" + lock + TICKETS;
-    }
-
-    /** In the order the scripts expect. */
-    public List<String> all() {
-        return List.of(lock, holders(), queue(), heartbeats(), tickets(), counter());
-    }
-
-    public int slot() {
-        return JedisClusterCRC16.getSlot(lock);
+        return all.get(4);
     }
 
     private static String glob(String literal) {

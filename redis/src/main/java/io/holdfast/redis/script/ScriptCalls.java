@@ -101,6 +101,11 @@ public final class ScriptCalls {
         return new ScriptCall(script, keys.slot(), keys.name(), keys.all(), 0, all);
     }
 
+    /** Calls a script on all keys of a lock. */
+    public ScriptReply run(Script script, LockKeys keys, Deadline until, String... arguments) {
+        return run(call(script, keys, arguments), until);
+    }
+
     public ScriptReply run(ScriptCall call, Deadline until) {
         return run(new Delivery(call, until.within(timeout), true));
     }

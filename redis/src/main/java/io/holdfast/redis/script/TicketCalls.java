@@ -18,13 +18,13 @@ public final class TicketCalls {
      */
     public record Batch(ScriptCall call, List<Ticket> tickets) {}
 
-    private final String prefix;
+    private final KnownKeys knownKeys;
     private final String channel;
     private final String counterLife;
 
     /** @param channel where scripts tell this client things */
-    public TicketCalls(String prefix, String channel, Duration counterLife) {
-        this.prefix = prefix;
+    public TicketCalls(KnownKeys knownKeys, String channel, Duration counterLife) {
+        this.knownKeys = knownKeys;
         this.channel = channel;
         this.counterLife = String.valueOf(counterLife.toMillis());
     }
@@ -66,7 +66,7 @@ public final class TicketCalls {
     private Map<LockKeys, List<Ticket>> byLock(List<Ticket> all) {
         Map<LockKeys, List<Ticket>> byLock = new LinkedHashMap<>();
         for (Ticket ticket : all) {
-            byLock.computeIfAbsent(LockKeys.of(prefix, ticket.name()), lock -> new ArrayList<>(1))
+            byLock.computeIfAbsent(knownKeys.of(ticket), lock -> new ArrayList<>(1))
                     .add(ticket);
         }
         return byLock;
