@@ -77,6 +77,10 @@ final class ProofOfLife {
                     throw e;
                 }
                 // As when it is not in place: somebody clearing away the dead took it for one before it was locked.
+            } catch (IOException e) {
+                // On a full disk an empty file can be made, at every try another.
+                Files.deleteIfExists(file);
+                throw e;
             }
         }
     }

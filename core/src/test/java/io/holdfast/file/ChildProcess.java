@@ -89,12 +89,23 @@ final class ChildProcess implements AutoCloseable {
         signal("-CONT");
     }
 
+    /** From now on it can make files and write nothing into them, as on a full disk. */
+    void fillDisk() throws IOException, InterruptedException {
+        run("prlimit", "--fsize=0:", "--pid", Long.toString(process.pid()));
+    }
+
+    void emptyDisk() throws IOException, InterruptedException {
+        run("prlimit", "--fsize=unlimited:", "--pid", Long.toString(process.pid()));
+    }
+
     private void signal(String signal) throws IOException, InterruptedException {
-        int exit = new ProcessBuilder("kill", signal, Long.toString(process.pid()))
-                .start()
-                .waitFor();
+        run("kill", signal, Long.toString(process.pid()));
+    }
+
+    private static void run(String... command) throws IOException, InterruptedException {
+        int exit = new ProcessBuilder(command).start().waitFor();
         if (exit != 0) {
-            throw new IOException("kill " + signal + " exited with " + exit);
+            throw new IOException(String.join(" ", command) + " exited with " + exit);
         }
     }
 

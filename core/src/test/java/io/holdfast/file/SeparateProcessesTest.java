@@ -412,6 +412,20 @@ class SeparateProcessesTest {
         here.take("job", Demand.exclusive(), TTL);
     }
 
+    @Test
+    void p8TriesOnAFullDiskLeaveNoFiles() throws IOException, InterruptedException {
+        ChildProcess child = child();
+        assertThat(child.ask("losses")).isEqualTo("[]");
+        child.fillDisk();
+
+        assertThat(child.ask("try job 3600000")).startsWith("failed");
+        assertThat(child.ask("try job 3600000")).startsWith("failed");
+
+        assertThat(locks).isEmptyDirectory();
+        child.emptyDisk();
+        assertThat(child.ask("try job 3600000")).startsWith("granted");
+    }
+
     private List<Path> lives() throws IOException {
         try (Stream<Path> files = Files.list(locks)) {
             return files.filter(file -> file.getFileName().toString().startsWith(".life-"))
