@@ -3,10 +3,17 @@ package io.holdfast.cli;
 import io.holdfast.cli.console.Failure;
 import io.holdfast.cli.console.Output;
 import io.holdfast.cli.console.Redaction;
+import io.holdfast.cli.console.ResultStream;
 import io.holdfast.cli.console.StderrLoggerFinder;
+import java.io.BufferedOutputStream;
+import java.io.FileDescriptor;
+import java.io.FileOutputStream;
+import java.io.OutputStream;
 import java.io.PrintStream;
+import java.nio.charset.Charset;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Optional;
 import java.util.stream.Stream;
 import picocli.CommandLine;
 
@@ -21,14 +28,34 @@ public final class Main {
     public static void main(String[] arguments) {
         // Client libraries that log through java.util.logging; read only if one does.
         System.setProperty("java.util.logging.config.class", SilentLogging.class.getName());
-        System.exit(run(System.out, System.err, arguments));
+        System.exit(run(
+                new FileOutputStream(FileDescriptor.out),
+                Charset.forName(System.getProperty("native.encoding")),
+                System.err,
+                arguments));
     }
 
     /** Runs one command and returns its exit code. */
-    static int run(PrintStream results, PrintStream messages, String... arguments) {
-        Invocation invocation = Invocation.of(arguments);
+    static int run(OutputStream results, Charset charset, PrintStream messages, String... arguments) {
+        ResultStream stream = new ResultStream(results);
         Output output = new Output(
-                results, messages, invocation.own().contains("--json"), Redaction.of(arguments, System.getenv()));
+                new PrintStream(new BufferedOutputStream(stream), true, charset),
+                messages,
+                Invocation.of(arguments).own().contains("--json"),
+                Redaction.of(arguments, System.getenv()));
+        int exitCode = run(output, arguments);
+        output.results().flush();
+        Optional<String> loss = stream.loss();
+        if (loss.isPresent() && exitCode == 0) {
+            exitCode = Failure.INTERNAL.exitCode;
+            output.fail(Failure.INTERNAL, "not all results could be written: " + loss.get() + ".", exitCode);
+        }
+        messages.flush();
+        return exitCode;
+    }
+
+    private static int run(Output output, String... arguments) {
+        Invocation invocation = Invocation.of(arguments);
         if (Arrays.stream(arguments).anyMatch(argument -> argument.indexOf(UNREADABLE) >= 0)) {
             // Different names would become one lock, and the command would get other words than were typed.
             output.fail(
@@ -38,16 +65,17 @@ public final class Main {
             return Failure.USAGE.exitCode;
         }
         StderrLoggerFinder.sendWarningsTo(output);
-        CommandLine commandLine = Commands.commandLine(invocation, output);
-        int exitCode = execute(commandLine, invocation, output);
-        results.flush();
-        messages.flush();
-        return exitCode;
+        return execute(Commands.commandLine(invocation, output), invocation, output);
     }
 
     private static int execute(CommandLine commandLine, Invocation invocation, Output output) {
+        List<String> own = invocation.own();
+        // Asked for help, picocli would overlook that there is no such command.
+        boolean isUnknown = !own.isEmpty()
+                && !own.get(0).startsWith("-")
+                && !commandLine.getSubcommands().containsKey(own.get(0));
         try {
-            return commandLine.execute(invocation.own().toArray(String[]::new));
+            return commandLine.execute((isUnknown ? own.subList(0, 1) : own).toArray(String[]::new));
         } catch (Error e) {
             // Java would end with 1, which says that somebody else holds the lock.
             output.fail(Failure.INTERNAL, "internal error: " + e + ".", Failure.INTERNAL.exitCode);

@@ -23,16 +23,20 @@ final class Rehearsal {
         Path directory = Files.createTempDirectory("holdfast-rehearsal-");
         try {
             String store = "file:" + directory;
-            Main.run(nowhere, nowhere, "run", "--store", store, "-w", "1", "rehearsal", "--", "true");
-            Main.run(nowhere, nowhere, "run", "--store", store, "-n", "rehearsal", "--json", "--", "true");
-            Main.run(nowhere, nowhere, "ls", "--store", store);
-            Main.run(nowhere, nowhere, "show", "--store", store, "rehearsal", "--json");
-            Main.run(nowhere, nowhere, "run", "--help");
-            Main.run(nowhere, nowhere, "--help");
+            run(nowhere, "run", "--store", store, "-w", "1", "rehearsal", "--", "true");
+            run(nowhere, "run", "--store", store, "-n", "rehearsal", "--json", "--", "true");
+            run(nowhere, "ls", "--store", store);
+            run(nowhere, "show", "--store", store, "rehearsal", "--json");
+            run(nowhere, "run", "--help");
+            run(nowhere, "--help");
             callServers(nowhere);
         } finally {
             delete(directory);
         }
+    }
+
+    private static void run(PrintStream nowhere, String... arguments) {
+        Main.run(nowhere, StandardCharsets.UTF_8, nowhere, arguments);
     }
 
     /** Knocks for every kind of server where there is none: that takes most of what talking to one takes. */
@@ -46,7 +50,7 @@ final class Rehearsal {
                 .filter(example -> example.contains("://"))
                 .map(example -> example.replaceFirst("//[^/?]*", "//127.0.0.1:" + freePort))
                 .parallel()
-                .forEach(store -> Main.run(nowhere, nowhere, "ls", "--store", store));
+                .forEach(store -> run(nowhere, "ls", "--store", store));
     }
 
     private static void delete(Path directory) throws IOException {

@@ -33,6 +33,10 @@ final class WrongUsage {
                     .orElseGet(() -> unmatched(first, command) + see);
         }
         if (failure instanceof MissingParameterException missing) {
+            List<String> unmatched = failure.getCommandLine().getUnmatchedArguments();
+            if (!unmatched.isEmpty()) {
+                return unmatched(unmatched.get(0), command) + see;
+            }
             return missing.getMissing().stream().map(WrongUsage::label).collect(Collectors.joining(" and "))
                     + " is missing." + see;
         }

@@ -12,7 +12,6 @@ import io.holdfast.LockOptions;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
-import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -33,6 +32,42 @@ class LookTest {
     void lsTellsThatNothingIsHeld() {
         assertThat(Captured.of("ls", "--store", store)).isEqualTo(new Captured(0, "No lock is held.\n", ""));
         assertThat(Captured.of("ls", "--json", "--store", store).out()).isEqualTo("[]\n");
+    }
+
+    @ParameterizedTest
+    @ValueSource(strings = {"ls", "ls --json", "show job", "completion", "watch --for 1ms", "--help"})
+    void resultsThatDoNotFitOnTheDiskAreAFailure(String line) throws InterruptedException {
+        try (Holdfast holdfast = Holdfast.connect(store);
+                Lease held = holdfast.lock("job").acquire()) {
+            ByteArrayOutputStream said = new ByteArrayOutputStream();
+            boolean looks = !line.equals("completion") && !line.equals("--help");
+
+            int exitCode = Captured.run(
+                    failing("No space left on device"), said, (looks ? line + " --store " + store : line).split(" "));
+
+            assertThat(exitCode).isEqualTo(70);
+            assertThat(said.toString(StandardCharsets.UTF_8))
+                    .contains("not all results could be written: No space left on device");
+            assertThat(held.isValid()).isTrue();
+        }
+    }
+
+    @Test
+    void aReaderThatHasSeenEnoughIsNoFailure() {
+        ByteArrayOutputStream said = new ByteArrayOutputStream();
+
+        assertThat(Captured.run(failing("Broken pipe"), said, "ls", "--store", store))
+                .isZero();
+        assertThat(said.size()).isZero();
+    }
+
+    private static OutputStream failing(String reason) {
+        return new OutputStream() {
+            @Override
+            public void write(int oneByte) throws IOException {
+                throw new IOException(reason);
+            }
+        };
     }
 
     @Test
@@ -107,15 +142,8 @@ class LookTest {
     @Test
     void watchTellsWhatChanges() throws Exception {
         ByteArrayOutputStream seen = new ByteArrayOutputStream();
-        Thread watching = new Thread(() -> Main.run(
-                new PrintStream(seen, true, StandardCharsets.UTF_8),
-                new PrintStream(OutputStream.nullOutputStream()),
-                "watch",
-                "--interval",
-                "10ms",
-                "--json",
-                "--store",
-                store));
+        Thread watching = new Thread(() -> Captured.run(
+                seen, OutputStream.nullOutputStream(), "watch", "--interval", "10ms", "--json", "--store", store));
         watching.start();
         try (Holdfast holdfast = Holdfast.connect(store)) {
             try (Lease held = holdfast.lock("job").acquire()) {
