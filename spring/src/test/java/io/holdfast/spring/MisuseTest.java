@@ -2,11 +2,15 @@ package io.holdfast.spring;
 
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
+import static org.awaitility.Awaitility.await;
 
 import io.holdfast.Holdfast;
 import io.holdfast.testing.TestLocks;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
+import java.util.concurrent.Flow;
+import java.util.concurrent.Future;
+import java.util.concurrent.SubmissionPublisher;
 import java.util.stream.Stream;
 import org.aopalliance.intercept.MethodInterceptor;
 import org.aopalliance.intercept.MethodInvocation;
@@ -26,6 +30,7 @@ import org.springframework.context.annotation.Configuration;
 import org.springframework.context.annotation.Scope;
 import org.springframework.context.annotation.ScopedProxyMode;
 import org.springframework.context.support.SimpleThreadScope;
+import reactor.core.publisher.Mono;
 
 @DisplayName("misuse of annotations fails at start")
 class MisuseTest {
@@ -125,6 +130,27 @@ class MisuseTest {
 
     static class Later extends CompletableFuture<String> {}
 
+    static class ReturnsAMono {
+        @Locked("a")
+        public Mono<String> work() {
+            return Mono.just("done");
+        }
+    }
+
+    static class ReturnsAPublisher {
+        @ScheduledLock("a")
+        public Flow.Publisher<String> work() {
+            return new SubmissionPublisher<>();
+        }
+    }
+
+    static class ReturnsAFuture {
+        @Locked("a")
+        public Future<String> work() {
+            return CompletableFuture.completedFuture("done");
+        }
+    }
+
     static class UnknownClient {
         @Locked(name = "a", client = "orders")
         public void work() {}
@@ -160,6 +186,11 @@ class MisuseTest {
                 Arguments.of(PermitsWithoutTotal.class, "takes 2 permits of no total"),
                 Arguments.of(FenceOfSeveral.class, "has a fence for what is not one exclusive lock"),
                 Arguments.of(OtherStage.class, "returns a Later. Return a CompletableFuture or a CompletionStage."),
+                Arguments.of(
+                        ReturnsAMono.class,
+                        "returns a Mono, whose work would go on when its lock is free again. Return a CompletableFuture"),
+                Arguments.of(ReturnsAPublisher.class, "returns a Publisher"),
+                Arguments.of(ReturnsAFuture.class, "returns a Future"),
                 Arguments.of(UnknownClient.class, "names the client 'orders', but there is no such bean"),
                 Arguments.of(Both.class, "has both @Locked and @ScheduledLock"));
     }
@@ -244,6 +275,42 @@ class MisuseTest {
             assertThatThrownBy(context::refresh)
                     .isInstanceOf(LockMisuseException.class)
                     .hasMessageContaining("BehindAnInterface.work is in no interface of the bean");
+        }
+    }
+
+    interface Task<T> {
+        T work();
+    }
+
+    static class StageBehindAnInterface implements Task<CompletableFuture<String>>, Sells {
+        private final CompletableFuture<String> reply = new CompletableFuture<>();
+
+        @Override
+        @Locked("a")
+        public CompletableFuture<String> work() {
+            return reply;
+        }
+
+        @Override
+        public void sell() {
+            reply.complete("sold");
+        }
+    }
+
+    @Test
+    void aStageIsWaitedForThoughTheInterfaceOfItsProxyDoesNotSayThatItIsOne() {
+        try (AnnotationConfigApplicationContext context = context()) {
+            context.registerBean(InterfaceProxies.class, InterfaceProxies::new);
+            context.registerBean("task", StageBehindAnInterface.class);
+            context.refresh();
+            Task<?> task = context.getBean(Task.class);
+
+            CompletableFuture<?> work = (CompletableFuture<?>) task.work();
+
+            await().until(() -> locks.holdfast().lock("a").inspect().isHeld());
+            ((Sells) task).sell();
+            assertThat(work).succeedsWithin(java.time.Duration.ofSeconds(10));
+            assertThat(locks.holdfast().lock("a").inspect().isHeld()).isFalse();
         }
     }
 

@@ -63,7 +63,7 @@ public final class LockedInterceptor implements MethodInterceptor {
                 .toList();
         LockedCall call = new LockedCall(plan, client, names, target, invocation);
         boolean returnsStage =
-                CompletionStage.class.isAssignableFrom(invocation.getMethod().getReturnType());
+                CompletionStage.class.isAssignableFrom(plan.method().getReturnType());
         Optional<Held> already = Reentry.of(call);
         if (already.isPresent()) {
             return returnsStage

@@ -18,14 +18,19 @@ import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionStage;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Flow;
+import java.util.concurrent.Future;
 import java.util.stream.Stream;
 import org.springframework.beans.factory.NoSuchBeanDefinitionException;
 import org.springframework.beans.factory.NoUniqueBeanDefinitionException;
 import org.springframework.beans.factory.annotation.BeanFactoryAnnotationUtils;
 import org.springframework.beans.factory.config.ConfigurableListableBeanFactory;
+import org.springframework.core.KotlinDetector;
+import org.springframework.core.ReactiveAdapterRegistry;
 import org.springframework.core.annotation.AnnotatedElementUtils;
 import org.springframework.core.annotation.AnnotationUtils;
 import org.springframework.format.datetime.standard.DurationFormatterUtils;
+import org.springframework.scheduling.annotation.Async;
 import org.springframework.util.ClassUtils;
 
 /** Reads the annotations of methods, once each, and refuses what cannot be. Thread-safe. */
@@ -151,7 +156,31 @@ public final class LockPlans {
                     "returns a " + method.getReturnType().getSimpleName(),
                     "Return a CompletableFuture or a CompletionStage");
         }
+        requireDoneAtReturn(method);
         return Optional.of(plan);
+    }
+
+    /** Else its lock would be free while it is still at work, or before it has begun. */
+    private static void requireDoneAtReturn(Method method) {
+        if (KotlinDetector.isSuspendingFunction(method)) {
+            throw misuse(
+                    method,
+                    "is a suspend function, which would go on when its lock is free again",
+                    "Lock a function that returns a CompletableFuture");
+        }
+        Class<?> returned = method.getReturnType();
+        boolean isReactive = Flow.Publisher.class.isAssignableFrom(returned)
+                || ReactiveAdapterRegistry.getSharedInstance().getAdapter(returned) != null;
+        // A future of an @Async method is of a call that is over.
+        boolean isFuture = Future.class.isAssignableFrom(returned)
+                && !AnnotatedElementUtils.hasAnnotation(method, Async.class)
+                && !AnnotatedElementUtils.hasAnnotation(method.getDeclaringClass(), Async.class);
+        if ((isReactive || isFuture) && !CompletionStage.class.isAssignableFrom(returned)) {
+            throw misuse(
+                    method,
+                    "returns a " + returned.getSimpleName() + ", whose work would go on when its lock is free again",
+                    "Return a CompletableFuture, as Mono.toFuture() does");
+        }
     }
 
     private static void requireInterceptable(Method method) {
