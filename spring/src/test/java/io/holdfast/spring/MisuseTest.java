@@ -104,6 +104,11 @@ class MisuseTest {
         public void work() {}
     }
 
+    static class NegativeWait {
+        @Locked(name = "a", maxWait = "-1s")
+        public void work() {}
+    }
+
     static class TtlOutOfRange {
         @Locked(name = "a", ttl = "1ms")
         public void work() {}
@@ -182,6 +187,7 @@ class MisuseTest {
                         SkipsAPrimitive.class, "skips conflicts but returns a int, for which there is no empty value"),
                 Arguments.of(
                         NoDuration.class, "has maxWait = \"soon\", which is no duration. Write 250ms, 2s or 1h30m."),
+                Arguments.of(NegativeWait.class, "has maxWait = \"-1s\", which is no duration"),
                 Arguments.of(TtlOutOfRange.class, "asks for a lock that memory cannot keep"),
                 Arguments.of(PermitsWithoutTotal.class, "takes 2 permits of no total"),
                 Arguments.of(FenceOfSeveral.class, "has a fence for what is not one exclusive lock"),

@@ -300,13 +300,19 @@ public final class LockPlans {
         if (text.isEmpty()) {
             return Optional.empty();
         }
+        return Optional.of(parsed(text)
+                .filter(duration -> !duration.isNegative())
+                .orElseThrow(() -> misuse(
+                        method,
+                        "has " + attribute + " = \"" + text + "\", which is no duration",
+                        "Write 250ms, 2s or 1h30m")));
+    }
+
+    private static Optional<Duration> parsed(String text) {
         try {
             return Optional.of(DurationFormatterUtils.detectAndParse(text));
         } catch (IllegalArgumentException e) {
-            throw misuse(
-                    method,
-                    "has " + attribute + " = \"" + text + "\", which is no duration",
-                    "Write 250ms, 2s or 1h30m");
+            return Optional.empty();
         }
     }
 
