@@ -31,7 +31,7 @@ find_java() {
     [ "${major:-0}" -ge 17 ] ||
         fail "$java has version ${version:-unknown}, but 17 or later is needed. Install it or set JAVA_HOME."
     # Not a word of the virtual machine's own beside the output of the command.
-    flags=-Xlog:disable
+    flags="-Xlog:disable -XX:+DisplayVMOutputToStderr"
     if [ "$major" -ge 24 ]; then
         # Client libraries do what these versions warn of.
         flags="$flags --enable-native-access=ALL-UNNAMED --sun-misc-unsafe-memory-access=allow"

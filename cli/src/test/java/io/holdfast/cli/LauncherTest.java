@@ -57,6 +57,22 @@ class LauncherTest {
         assertThat(Files.readString(directory.resolve("out")).strip()).isEqualTo(Long.toString(process.pid()));
     }
 
+    @Test
+    void aThreadDumpStaysOutOfTheResultsOfTheCommand() throws Exception {
+        String askAndWait = "kill -QUIT $PPID; for i in $(seq 300); do grep -qs 'Full thread dump' err && break;"
+                + " sleep 0.1; done; echo done";
+        Process process = new ProcessBuilder(
+                        LAUNCHER.toString(), "run", "--store", store(), "job", "--", "sh", "-c", askAndWait)
+                .directory(directory.toFile())
+                .redirectOutput(directory.resolve("out").toFile())
+                .redirectError(directory.resolve("err").toFile())
+                .start();
+
+        assertThat(process.waitFor()).isZero();
+        assertThat(directory.resolve("err")).content().contains("Full thread dump");
+        assertThat(directory.resolve("out")).hasContent("done");
+    }
+
     @ParameterizedTest
     @ValueSource(strings = {"", "C", "POSIX", "C.UTF-8"})
     void keepsTextAndLocaleOfTheCommandAsTheyAre(String locale) throws Exception {

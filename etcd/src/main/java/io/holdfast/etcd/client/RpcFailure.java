@@ -60,7 +60,7 @@ public final class RpcFailure extends RuntimeException {
      */
     static RpcFailure of(Status status, int sent, String member) {
         Fate fate = sent > 1 ? Fate.UNKNOWN : fate(status, sent > 0);
-        return new RpcFailure(fate, status, RpcFailureText.of(status, member));
+        return new RpcFailure(fate, status, RpcFailureText.of(status, sent > 0, member));
     }
 
     private static Fate fate(Status status, boolean sent) {

@@ -10,7 +10,8 @@ final class RpcFailureText {
 
     private RpcFailureText() {}
 
-    static String of(Status status, String member) {
+    /** @param sent whether anything was sent: else there was no connection yet */
+    static String of(Status status, boolean sent, String member) {
         String description = firstLine(status.getDescription());
         Throwable cause = innermost(status.getCause());
         String inner = cause == null || cause.getMessage() == null ? description : firstLine(cause.getMessage());
@@ -40,6 +41,10 @@ final class RpcFailureText {
                 || inner.contains("handshake")) {
             return member + " did not complete the TLS handshake (" + inner
                     + "). If it works without TLS, use etcd://; check the port, too";
+        }
+        if (!sent && inner.contains("Connection reset")) {
+            return member + " broke off the connection, perhaps in a TLS handshake (" + inner
+                    + "). If it works without TLS, use etcd://; if it expects TLS, etcds://; check the port, too";
         }
         if (inner.contains("First received frame") || description.contains("http2 exception")) {
             return member + " does not speak the protocol of etcd (" + inner

@@ -3,6 +3,7 @@ package io.holdfast.etcd.client;
 import static org.assertj.core.api.Assertions.assertThat;
 
 import io.grpc.Status;
+import java.io.IOException;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -34,5 +35,14 @@ class RpcFailureTest {
         Status status = Status.UNAVAILABLE.withDescription("etcdserver: request timed out");
 
         assertThat(RpcFailure.of(status, true).isNotApplied()).isFalse();
+    }
+
+    @Test
+    void aResetBeforeThereIsAConnectionIsToldAsWhatItMayBe() {
+        Status reset =
+                Status.UNAVAILABLE.withDescription("io exception").withCause(new IOException("Connection reset"));
+
+        assertThat(RpcFailure.of(reset, 0, "etcd-1:2379").getMessage()).contains("etcd-1:2379", "TLS handshake");
+        assertThat(RpcFailure.of(reset, 1, "etcd-1:2379").getMessage()).doesNotContain("TLS");
     }
 }
