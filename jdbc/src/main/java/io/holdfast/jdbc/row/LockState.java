@@ -64,6 +64,11 @@ public record LockState(
         return LockSql.ofMicros(queuedUntil - now);
     }
 
+    /** For how long one has had it alone: a token is the server's time, unless that was set back, or the token raised. */
+    public Duration heldFor() {
+        return kind == Kind.EXCLUSIVE && !isFree() ? LockSql.ofMicros(now - token) : Duration.ZERO;
+    }
+
     /** Whether a request would be granted now. */
     public boolean admits(Demand demand) {
         return ahead == 0 && (isFree() || fits(demand));

@@ -18,6 +18,9 @@ import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.sql.SQLException;
 import java.time.Duration;
+import java.util.Collections;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import java.util.Optional;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ConcurrentSkipListMap;
@@ -52,10 +55,23 @@ public final class WaitingTickets {
 
     private static final Duration TIME_FOR_A_LOOK = Duration.ofSeconds(5);
 
+    private static final int MOST_REMEMBERED = 1_000;
+
     private final StoreContext context;
     private final Requests requests;
     private final ConcurrentHashMap<String, Queue> queues = new ConcurrentHashMap<>();
     private final QueueMarks marks;
+
+    /** For the locks waited for of late: how long they are usually held. */
+    private final Map<String, Pauses> pausesOfLate = Collections.synchronizedMap(new LinkedHashMap<>() {
+        private static final long serialVersionUID = 1L;
+
+        @Override
+        protected boolean removeEldestEntry(Map.Entry<String, Pauses> eldest) {
+            return size() > MOST_REMEMBERED;
+        }
+    });
+
     private volatile boolean closed;
 
     public WaitingTickets(StoreContext context, Requests requests) {
@@ -128,13 +144,14 @@ public final class WaitingTickets {
         private volatile boolean released;
 
         // Used by the one that looks.
-        private final Pauses pauses = new Pauses();
+        private final Pauses pauses;
         private long settledNanos = context.time().nanoTime();
         private @Nullable Ticket seenFirst;
         private volatile @Nullable Ticket uncertain;
 
         Queue(String name) {
             this.name = name;
+            this.pauses = pausesOfLate.computeIfAbsent(name, any -> new Pauses());
         }
 
         /** One that comes behind another of this client changes nothing for it, so it causes no look of its own. */
@@ -256,6 +273,7 @@ public final class WaitingTickets {
             }
             if (token.isPresent()) {
                 ticket.granted(token.get(), ticket.ttl(), baseNanos);
+                pauses.granted(context.time().nanoTime());
                 // After the ticket was told, who need not wait for it.
                 exchange.run((session, sql) ->
                         sql.forgetEnded(session, ticket.owner().toString()));

@@ -6,8 +6,11 @@ import io.holdfast.jdbc.row.Kind;
 import io.holdfast.jdbc.row.LockSql;
 import io.holdfast.jdbc.row.LockState;
 import java.time.Duration;
+import java.util.List;
 import java.util.function.IntFunction;
+import java.util.function.LongFunction;
 import java.util.stream.IntStream;
+import java.util.stream.LongStream;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 
@@ -114,5 +117,84 @@ class PausesTest {
 
         assertThat(pauses.after(held(2, 101, 0), 1, Duration.ofSeconds(10).toNanos()))
                 .isLessThan(Duration.ofMillis(50).toNanos());
+    }
+
+    /** How the first in the queue watches turns of others, one after the other. */
+    private static final class Watcher {
+
+        private static final long LOOK_NANOS = Duration.ofNanos(200_000).toNanos();
+
+        private final Pauses pauses = new Pauses();
+        private long nowNanos = Duration.ofDays(1).toNanos();
+        private int looks;
+        private long lateNanos;
+
+        /** Waits for the end of a turn that begins now. */
+        void wait(Duration hold) {
+            long tokenNanos = nowNanos;
+            long freeNanos = nowNanos + hold.toNanos();
+            looks++;
+            for (nowNanos += LOOK_NANOS; nowNanos < freeNanos; nowNanos += LOOK_NANOS) {
+                LockState held = new LockState(
+                        Kind.EXCLUSIVE, 1, 1, Long.MAX_VALUE, tokenNanos / 1000, 0, nowNanos / 1000, 0, 0);
+                nowNanos += pauses.after(held, 1, nowNanos);
+                looks++;
+            }
+            pauses.granted(nowNanos);
+            lateNanos += nowNanos - freeNanos;
+        }
+
+        /** The same so many times, and how late it was in the mean. */
+        Duration meanLateness(int turns, LongFunction<Duration> holds) {
+            looks = 0;
+            lateNanos = 0;
+            LongStream.range(0, turns).forEach(turn -> wait(holds.apply(turn)));
+            return Duration.ofNanos(lateNanos / turns);
+        }
+    }
+
+    @Test
+    @DisplayName("where a lock is held for as long each time, its end is noticed soon, with few looks")
+    void beginWhenTheLockIsUsuallyReleased() {
+        for (int millis : List.of(5, 20, 50)) {
+            Watcher watcher = new Watcher();
+            Duration hold = Duration.ofMillis(millis);
+            watcher.meanLateness(50, turn -> hold);
+
+            assertThat(watcher.meanLateness(100, turn -> hold)).isLessThan(hold.dividedBy(8));
+            assertThat(watcher.looks).isLessThan(700);
+        }
+    }
+
+    @Test
+    @DisplayName("where long and short holds take turns, short ones are noticed about as soon as without a guess")
+    void areNotMisledByLongHolds() {
+        Watcher watcher = new Watcher();
+
+        assertThat(watcher.meanLateness(1_000, turn -> Duration.ofMillis(turn % 2 == 0 ? 1 : 50)))
+                .isLessThan(Duration.ofMillis(3));
+    }
+
+    @Test
+    @DisplayName("a lock that is held more shortly than it was is noticed late a few times only")
+    void getShorterAgain() {
+        Watcher watcher = new Watcher();
+        watcher.meanLateness(100, turn -> Duration.ofMillis(50));
+        watcher.meanLateness(10, turn -> Duration.ofMillis(1));
+
+        assertThat(watcher.meanLateness(100, turn -> Duration.ofMillis(1))).isLessThan(Duration.ofMillis(1));
+    }
+
+    @Test
+    @DisplayName("whoever is behind looks when half of those ahead may have had their turn")
+    void leaveTimeToThoseAhead() {
+        Watcher watcher = new Watcher();
+        watcher.meanLateness(50, turn -> Duration.ofMillis(10));
+        long now = watcher.nowNanos;
+        LockState behind = new LockState(Kind.EXCLUSIVE, 1, 1, Long.MAX_VALUE, now / 1000 - 1000, 0, now / 1000, 3, 0);
+
+        assertThat(watcher.pauses.after(behind, 1, now))
+                .isBetween(
+                        Duration.ofMillis(16).toNanos(), Duration.ofMillis(24).toNanos());
     }
 }
