@@ -78,20 +78,25 @@ public final class Session implements AutoCloseable {
         return count;
     }
 
-    /** An UPDATE that names its number by {@code LAST_INSERT_ID(…)}: MySQL sends it along with the count. */
-    public Optional<Long> updateReturningInsertId(String sql, Object... values) throws SQLException {
-        Optional<Long> id = Optional.empty();
-        try (PreparedStatement statement = connection.prepareStatement(sql, Statement.RETURN_GENERATED_KEYS)) {
+    /**
+     * A change of one row that tells a number: an INSERT the one the server gave the row, an UPDATE what it names by
+     * {@code LAST_INSERT_ID(…)}. Empty if it changed nothing.
+     *
+     * @param column the one with the number
+     */
+    public Optional<Long> updateReturningKey(String sql, String column, Object... values) throws SQLException {
+        Optional<Long> key = Optional.empty();
+        try (PreparedStatement statement = connection.prepareStatement(sql, new String[] {column})) {
             bind(statement, values);
             beforeChange();
             if (statement.executeUpdate() > 0) {
                 try (ResultSet keys = statement.getGeneratedKeys()) {
-                    id = Optional.of(keys.next() ? keys.getLong(1) : lastInsertId());
+                    key = Optional.of(keys.next() ? keys.getLong(1) : lastInsertId());
                 }
             }
         }
         afterChange();
-        return id;
+        return key;
     }
 
     /** For drivers that do not pass it on. */
@@ -102,23 +107,8 @@ public final class Session implements AutoCloseable {
     /** A change that mints a token, whose text is made by {@link Dialect#returningToken}. Empty if it changed nothing. */
     public Optional<Long> updateReturningToken(Dialect dialect, String sql, Object... values) throws SQLException {
         return dialect == Dialect.MYSQL
-                ? updateReturningInsertId(sql, values)
+                ? updateReturningKey(sql, "token", values)
                 : updateReturning(sql, row -> row.getLong(1), values).stream().findFirst();
-    }
-
-    /** An INSERT that lets the server number its row. */
-    public long insertReturningKey(String sql, String column, Object... values) throws SQLException {
-        long key;
-        try (PreparedStatement statement = connection.prepareStatement(sql, new String[] {column})) {
-            bind(statement, values);
-            beforeChange();
-            statement.executeUpdate();
-            try (ResultSet keys = statement.getGeneratedKeys()) {
-                key = keys.next() ? keys.getLong(1) : lastInsertId();
-            }
-        }
-        afterChange();
-        return key;
     }
 
     /** A change that returns rows, as with RETURNING. */

@@ -122,9 +122,9 @@ public final class LockSql {
         createTaken = text(dialect.returningToken(dialect.insertUnlessThere("""
                 INSERT INTO {lock} (name, kind, owner, token, acquired_at, expires_at, taken, total, renewals, origin)
                 VALUES (?, 'exclusive', ?, {first}, {now}, {now} + ?, 1, 1, 0, ?)""")));
-        createFree = text(dialect.insertUnlessThere("""
+        createFree = text(dialect.returningToken(dialect.insertUnlessThere("""
                 INSERT INTO {lock} (name, kind, token, acquired_at, expires_at, taken, total, renewals)
-                VALUES (?, 'exclusive', ?, {now}, 0, 0, 1, 0)"""));
+                VALUES (?, 'exclusive', {given}, {now}, 0, 0, 1, 0)""")));
         look = text(LOOK.formatted("0"));
         lookAsReader = text(LOOK.formatted("""
                 (SELECT COUNT(*) FROM (SELECT 1 AS one FROM {ticket} t WHERE t.name = ? AND t.state = 'waiting'
@@ -172,31 +172,24 @@ public final class LockSql {
 
     /** Adds the row of a lock never used before, taken at once; empty if somebody else was faster. */
     public Optional<Long> createTaken(Session session, Ticket ticket) throws SQLException {
+        List<Object> values = new ArrayList<>(List.of(name(ticket.name())));
+        values.addAll(alone(ticket));
+        return create(session, createTaken, values.toArray());
+    }
+
+    /** Adds the row of a lock, if it is not there. */
+    public boolean createFree(Session session, String name, long token) throws SQLException {
+        return create(session, createFree, name(name), token).isPresent();
+    }
+
+    private Optional<Long> create(Session session, String sql, Object... values) throws SQLException {
         try {
-            return session.updateReturningToken(
-                    dialect,
-                    createTaken,
-                    name(ticket.name()),
-                    ticket.owner().toString(),
-                    micros(ticket.ttl()),
-                    OriginText.write(ticket.origin()));
+            return session.updateReturningToken(dialect, sql, values);
         } catch (SQLException e) {
             if (!SqlFile.isCollision(e)) {
                 throw e;
             }
             return Optional.empty();
-        }
-    }
-
-    /** Adds the row of a lock, if it is not there. */
-    public boolean createFree(Session session, String name, long token) throws SQLException {
-        try {
-            return session.update(createFree, name(name), token) == 1;
-        } catch (SQLException e) {
-            if (!SqlFile.isCollision(e)) {
-                throw e;
-            }
-            return false;
         }
     }
 
@@ -222,20 +215,21 @@ public final class LockSql {
 
     /** Adds a ticket, and returns its number. */
     public long addTicket(Session session, Ticket ticket, String state) throws SQLException {
-        return session.insertReturningKey(
-                text("""
+        return session.updateReturningKey(
+                        text("""
                 INSERT INTO {ticket} (name, owner, state, kind, permits, total, token, since, ttl, expires_at, renewals, origin)
                 VALUES (?, ?, ?, ?, ?, ?, 0, {now}, ?, {now} + ?, 0, ?)"""),
-                "number",
-                name(ticket.name()),
-                ticket.owner().toString(),
-                state,
-                Kind.of(ticket.demand()).text,
-                Kind.permits(ticket.demand()),
-                Kind.total(ticket.demand()),
-                micros(ticket.ttl()),
-                micros(ticket.ttl()),
-                OriginText.write(ticket.origin()));
+                        "number",
+                        name(ticket.name()),
+                        ticket.owner().toString(),
+                        state,
+                        Kind.of(ticket.demand()).text,
+                        Kind.permits(ticket.demand()),
+                        Kind.total(ticket.demand()),
+                        micros(ticket.ttl()),
+                        micros(ticket.ttl()),
+                        OriginText.write(ticket.origin()))
+                .orElseThrow();
     }
 
     /** Grants a lock to a ticket in the table, if it may be. */
@@ -408,6 +402,7 @@ public final class LockSql {
                 .replace("{alive}", "t.expires_at > {now} AND t.expires_at <= {now} + t.ttl + 1000000")
                 .replace("{mint}", dialect.minting("GREATEST(l.token + 1, {now})"))
                 .replace("{first}", dialect.minting("{now}"))
+                .replace("{given}", dialect.minting("?"))
                 .replace("{briefly}", dialect.waitingBriefly())
                 .replace("{forever}", Long.toString(FOREVER))
                 .replace("{counted}", Integer.toString(COUNTED_AHEAD + 1))

@@ -118,7 +118,7 @@ public final class PairedUpdate {
     private Optional<Long> runOnMySql(Session session, String owner, Values values) throws SQLException {
         Object[] all = all(values.lockSet(), values.ticketSet(), List.of(owner), values.lockWhere());
         if (minting) {
-            return session.updateReturningInsertId(oneStatement, all);
+            return session.updateReturningKey(oneStatement, "token", all);
         }
         return session.update(oneStatement, all) > 0 ? Optional.of(0L) : Optional.empty();
     }
