@@ -137,7 +137,7 @@ public final class JdbcIdempotency implements Idempotency {
             }
             return removed;
         } catch (SQLException e) {
-            throw new StoreUnavailableException(LOCK_PREFIX + "*", String.valueOf(e.getMessage()), e);
+            throw unavailable("*", e);
         }
     }
 
@@ -215,12 +215,16 @@ public final class JdbcIdempotency implements Idempotency {
         try {
             outcome = outcomes.find(key);
         } catch (SQLException e) {
-            throw new StoreUnavailableException(LOCK_PREFIX + key, String.valueOf(e.getMessage()), e);
+            throw unavailable(key, e);
         }
         if (outcome.isPresent() && !outcome.get().fingerprint().equals(fingerprint)) {
             throw new PayloadConflictException(key);
         }
         return outcome.filter(found -> found.state() != State.RUNNING);
+    }
+
+    private static StoreUnavailableException unavailable(String key, SQLException e) {
+        return new StoreUnavailableException(LOCK_PREFIX + key, String.valueOf(e.getMessage()), e);
     }
 
     private static String shortened(String reason) {
@@ -273,7 +277,7 @@ public final class JdbcIdempotency implements Idempotency {
             try {
                 return outcomes.claim(key, fingerprint, lease.token(), remembered);
             } catch (SQLException e) {
-                throw new StoreUnavailableException(LOCK_PREFIX + key, String.valueOf(e.getMessage()), e);
+                throw unavailable(key, e);
             }
         }
 

@@ -160,36 +160,30 @@ final class OutcomeTable {
     }
 
     private <T> T alone(Statements<T> statements) throws SQLException {
-        for (int tries = 1; ; tries++) {
-            try {
-                return Transactions.runAlone(
-                        dataSource, connection -> statements.run(connection, Dialect.forRecipes(connection)));
-            } catch (SQLException e) {
-                if (SqlFailure.of(e) != SqlFailure.RETRY || tries == TRIES) {
-                    throw e;
-                }
-                LockSupport.parkNanos(tries * RETRY_PAUSE_NANOS);
-            }
-        }
+        return persistently(() -> false, statements);
     }
 
     /**
-     * As {@link #alone}, and again on another connection when one breaks: for statements that may be carried out twice. A
+     * Also on another connection when one breaks, as long as that is worthwhile: for statements that may be carried out twice. A
      * server that is gone is waited for; one that breaks every connection, as over a result too large for it, is not.
      */
     private <T> T persistently(BooleanSupplier worthwhile, Statements<T> statements) throws SQLException {
         AtomicInteger sent = new AtomicInteger();
         for (int tries = 1; ; tries++) {
             try {
-                return alone((connection, dialect) -> {
+                return Transactions.runAlone(dataSource, connection -> {
                     sent.incrementAndGet();
-                    return statements.run(connection, dialect);
+                    return statements.run(connection, Dialect.forRecipes(connection));
                 });
             } catch (SQLException e) {
-                if (SqlFailure.of(e) != SqlFailure.DISCONNECTED
-                        || sent.get() >= TRIES
-                        || Thread.currentThread().isInterrupted()
-                        || !worthwhile.getAsBoolean()) {
+                SqlFailure failure = SqlFailure.of(e);
+                boolean again = failure == SqlFailure.RETRY
+                        ? tries < TRIES
+                        : failure == SqlFailure.DISCONNECTED
+                                && sent.get() < TRIES
+                                && !Thread.currentThread().isInterrupted()
+                                && worthwhile.getAsBoolean();
+                if (!again) {
                     throw e;
                 }
                 LockSupport.parkNanos(Math.min(tries * RETRY_PAUSE_NANOS, LONGEST_PAUSE_NANOS));
