@@ -10,6 +10,7 @@ import io.holdfast.DistributedLock;
 import io.holdfast.Holdfast;
 import io.holdfast.Lease;
 import io.holdfast.LockOptions;
+import io.holdfast.UnknownOutcomeException;
 import io.holdfast.jdbc.HeldTicket.Told;
 import io.holdfast.jdbc.dialect.Dialect;
 import java.lang.reflect.InvocationTargetException;
@@ -17,10 +18,12 @@ import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
+import java.sql.SQLTimeoutException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.Callable;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Predicate;
 import javax.sql.DataSource;
@@ -145,7 +148,14 @@ class DataSourceTest extends RecipeTest {
     @ParameterizedTest
     @EnumSource(names = {"MARIADB", "POSTGRESQL"})
     void extensionsTakeTurns(Database database) throws Exception {
-        try (Holdfast client = Holdfast.connect(database.storeUrl())) {
+        AtomicInteger most = new AtomicInteger();
+        try (HikariDataSource pool = database.pool(30);
+                Holdfast client = client(TroubledDataSource.around(pool, new TroubledDataSource.Trouble() {
+                    @Override
+                    public void before(String sql) {
+                        most.accumulateAndGet(pool.getHikariPoolMXBean().getActiveConnections(), Math::max);
+                    }
+                }))) {
             inThreads(60, () -> {
                 try (Lease lease = client.lock(Database.unique("extended")).acquire()) {
                     for (int i = 0; i < 20; i++) {
@@ -155,6 +165,9 @@ class DataSourceTest extends RecipeTest {
                 return null;
             });
         }
+        assertThat(most.get())
+                .as("connections at a time: four for requests, one for renewals")
+                .isLessThanOrEqualTo(5);
     }
 
     @ParameterizedTest
@@ -235,6 +248,44 @@ class DataSourceTest extends RecipeTest {
             assertThatThrownBy(() -> client.hold(Database.unique("stumbles"))).hasMessageContaining("stumbled");
 
             assertThat(pool.getHikariPoolMXBean().getActiveConnections()).isZero();
+        }
+    }
+
+    /** The answer to come, or a late cancel, would hit whoever has the connection next. */
+    @ParameterizedTest
+    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "H2")
+    void lendsNoConnectionAgainWhoseStatementHadNoAnswer(Database database) throws Exception {
+        AtomicBoolean silent = new AtomicBoolean();
+        try (HikariDataSource single = database.pool(1)) {
+            DataSource troubled = TroubledDataSource.around(single, new TroubledDataSource.Trouble() {
+                @Override
+                public void after(String sql) throws SQLException {
+                    if (silent.compareAndSet(true, false)) {
+                        throw new SQLTimeoutException("no answer");
+                    }
+                }
+            });
+            try (OpenStore client =
+                    new OpenStore(JdbcStores.using(troubled).withSchemaCreated().withConnections(1))) {
+                HeldTicket grant = client.hold(Database.unique("silent"));
+                long before = session(database, single);
+
+                silent.set(true);
+                assertThatThrownBy(() -> client.release(grant)).isInstanceOf(UnknownOutcomeException.class);
+
+                assertThat(session(database, single)).isNotEqualTo(before);
+            }
+        }
+    }
+
+    private static long session(Database database, DataSource source) throws SQLException {
+        String question =
+                database.dialect() == Dialect.POSTGRESQL ? "SELECT pg_backend_pid()" : "SELECT CONNECTION_ID()";
+        try (Connection connection = source.getConnection();
+                Statement statement = connection.createStatement();
+                ResultSet row = statement.executeQuery(question)) {
+            row.next();
+            return row.getLong(1);
         }
     }
 

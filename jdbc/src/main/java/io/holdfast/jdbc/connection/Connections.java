@@ -108,8 +108,10 @@ public final class Connections implements AutoCloseable {
     public static void cutOff(Connection connection) {
         try {
             connection.abort(Runnable::run);
+            // A pool it belongs to notices by an error that it is closed, and else may lend it to somebody.
+            connection.prepareStatement("SELECT 1").close();
         } catch (SQLException | RuntimeException e) {
-            // It is gone already.
+            // It is gone.
         }
     }
 
