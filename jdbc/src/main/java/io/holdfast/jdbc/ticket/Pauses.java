@@ -86,7 +86,9 @@ final class Pauses {
         long longest = Math.min(Math.max(atPlace, PER_LOCK_NANOS * locks), RAREST_NANOS);
         // How many there are beyond those counted is not known, but that all who were counted come first.
         boolean far = state.ahead() > LockSql.COUNTED_AHEAD;
-        long usualLeft = heldNanos == 0 ? 0 : Math.max(0, usualNanos - heldNanos) + usualNanos * state.ahead() / 2;
+        long guess = heldNanos == 0 ? 0 : Math.max(0, usualNanos - heldNanos) + usualNanos * state.ahead() / 2;
+        // Who is wrong is late by no more than that, wherever it stands.
+        long usualLeft = Math.min(guess, LONGEST_NANOS);
         isWaitingForUsual = usualLeft > first;
         pauseNanos = moved || isWaitingForUsual ? first : Math.max(first, pauseNanos * 3 / 2);
         long pause = far ? longest : Math.min(Math.max(pauseNanos, usualLeft), longest);
