@@ -197,4 +197,16 @@ class PausesTest {
                 .isBetween(
                         Duration.ofMillis(16).toNanos(), Duration.ofMillis(24).toNanos());
     }
+
+    @Test
+    @DisplayName("whoever is behind sleeps no longer by a guess, which may be wrong, than the first in the queue")
+    void areNotMadeMuchLongerByAGuess() {
+        Watcher watcher = new Watcher();
+        watcher.meanLateness(50, turn -> Duration.ofMillis(100));
+        long now = watcher.nowNanos;
+        LockState behind = new LockState(Kind.EXCLUSIVE, 1, 1, Long.MAX_VALUE, now / 1000 - 1000, 0, now / 1000, 3, 0);
+
+        assertThat(watcher.pauses.after(behind, 1, now))
+                .isEqualTo(Duration.ofMillis(20).toNanos());
+    }
 }
