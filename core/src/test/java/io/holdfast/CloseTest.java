@@ -3,6 +3,7 @@ package io.holdfast;
 import static io.holdfast.ManualClient.awaitQuietly;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatIllegalStateException;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import java.time.Duration;
@@ -98,6 +99,25 @@ class CloseTest {
             closing.get(10, TimeUnit.SECONDS);
             assertThat(closedTooEarly).isFalse();
         }
+    }
+
+    @Test
+    @DisplayName("P7 a request that arrives after it was first looked for leaves nothing held")
+    void aRequestThatArrivesAfterItWasFirstLookedForLeavesNothingHeld() {
+        AtomicBoolean heldAtTheEnd = new AtomicBoolean();
+        AtomicBoolean wasHeld = new AtomicBoolean();
+        try (ManualClient client = new ManualClient(settings -> settings.closeTimeout(Duration.ofMinutes(1)))) {
+            client.store.beforeClose = () -> heldAtTheEnd.set(client.isHeldAtTheStore("orders"));
+            client.store.network = FaultyStore.Network.REQUESTS_LATE;
+            // Called with the answer to the first look.
+            client.store.beforeAnswer = () -> {
+                client.store.deliver();
+                wasHeld.compareAndSet(false, client.isHeldAtTheStore("orders"));
+            };
+            assertThatThrownBy(() -> client.lock("orders").tryAcquire()).isInstanceOf(UnknownOutcomeException.class);
+        }
+        assertThat(wasHeld).isTrue();
+        assertThat(heldAtTheEnd).isFalse();
     }
 
     @ParameterizedTest(name = "after {0}")

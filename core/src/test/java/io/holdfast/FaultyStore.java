@@ -14,6 +14,8 @@ import io.holdfast.spi.Withdrawal;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
+import java.util.Queue;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
@@ -27,7 +29,9 @@ final class FaultyStore implements DowngradingStore, AdministeredStore {
         /** Requests do not arrive. */
         DOWN,
         /** Requests arrive, answers do not. */
-        ANSWERS_LOST
+        ANSWERS_LOST,
+        /** Requests for a lock arrive by {@link #deliver}, when nobody waits for their answer any more; others at once. */
+        REQUESTS_LATE
     }
 
     volatile Network network = Network.UP;
@@ -54,6 +58,8 @@ final class FaultyStore implements DowngradingStore, AdministeredStore {
     final AtomicInteger renewalBatches = new AtomicInteger();
     final List<Integer> batchSizes = new CopyOnWriteArrayList<>();
 
+    private final Queue<Runnable> underWay = new ConcurrentLinkedQueue<>();
+
     final StoreContext context;
     private final MemoryStore inner;
 
@@ -72,6 +78,15 @@ final class FaultyStore implements DowngradingStore, AdministeredStore {
         asks.incrementAndGet();
         beforeAsk.run();
         beforeRequest.accept(deadline);
+        if (network == Network.REQUESTS_LATE) {
+            underWay.add(() -> {
+                RelayedTicket relayed = RelayedTicket.of(ticket);
+                relayed.holdBack();
+                inner.request(relayed.atStore(), mode, deadline);
+                relayed.settle(false);
+            });
+            throw new UnknownOutcomeException(ticket.name(), "there was no answer in time");
+        }
         Optional<Refusal> refusal = send(
                 List.of(ticket), () -> inner.request(RelayedTicket.of(ticket).atStore(), mode, deadline));
         afterAsk.accept(ticket);
@@ -162,6 +177,13 @@ final class FaultyStore implements DowngradingStore, AdministeredStore {
     public void close() {
         beforeClose.run();
         inner.close();
+    }
+
+    /** Lets the requests that are late arrive. */
+    void deliver() {
+        for (Runnable request = underWay.poll(); request != null; request = underWay.poll()) {
+            request.run();
+        }
     }
 
     LockStore inner() {

@@ -57,6 +57,11 @@ final class ManualClient implements AutoCloseable {
         return lock(name).inspect().isHeld();
     }
 
+    /** Also while the client closes. */
+    boolean isHeldAtTheStore(String name) {
+        return store.inner().view(name, deadline()).isHeld();
+    }
+
     /** Lets another client hold the lock for a day, unless it is released by {@link #releaseElsewhere}. */
     Ticket holdElsewhere(String name) {
         Ticket ticket = new Ticket(

@@ -27,6 +27,9 @@ public final class Cleanup {
 
     private static final long FIRST_RETRY_NANOS = Duration.ofMillis(50).toNanos();
 
+    /** A request that was not found so often, with a pause between, is not waited for by a client that closes. */
+    private static final int LOOKS_BEFORE_CLOSING = 2;
+
     /** What is known of a ticket that is to be removed. */
     public enum Certainty {
         /** The store has confirmed it: once it is not found it is gone. */
@@ -80,9 +83,9 @@ public final class Cleanup {
         }
     }
 
-    /** Whether everything is settled, but for requests that were looked for once and not found. */
+    /** Whether everything is settled, but for requests that were looked for, waited for, and not found again. */
     public boolean isIdle() {
-        return open.stream().allMatch(task -> task.lookedOnce);
+        return open.stream().allMatch(task -> task.looks >= LOOKS_BEFORE_CLOSING);
     }
 
     int size() {
@@ -108,7 +111,8 @@ public final class Cleanup {
         private final long mootNanos;
         private final CompletableFuture<Void> tried = new CompletableFuture<>();
         private long retryNanos = FIRST_RETRY_NANOS;
-        private volatile boolean lookedOnce;
+        /** Written by one run at a time. */
+        private volatile int looks;
 
         Task(Ticket ticket, Duration mootAfter, Step step) {
             this.ticket = ticket;
@@ -132,8 +136,8 @@ public final class Cleanup {
                 if (step.run()) {
                     open.remove(this);
                 } else {
-                    lookedOnce = true;
-                    tryAgainIn(thirdOfTtl());
+                    looks++;
+                    tryAgainIn(looks < LOOKS_BEFORE_CLOSING ? Math.min(thirdOfTtl(), FIRST_RETRY_NANOS) : thirdOfTtl());
                 }
             } catch (RuntimeException | Error e) {
                 tryAgainAfter(e);
