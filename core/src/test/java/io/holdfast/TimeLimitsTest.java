@@ -202,6 +202,37 @@ class TimeLimitsTest {
     }
 
     @Test
+    @DisplayName("P7 that ends others' waits keeps nobody out for longer, however many give up one after the other")
+    void thatEndsOthersWaitsKeepsNobodyOutForLonger() throws Exception {
+        CountDownLatch answer = new CountDownLatch(1);
+        client.store.beforeWithdrawal = () -> awaitQuietly(answer);
+        client.holdElsewhere("orders");
+        DistributedLock fifo = client.holdfast.lock("orders", ManualClient.OPTIONS.withFairness(Fairness.FIFO));
+        for (int i = 1; i <= 6; i++) {
+            Duration limit = LIMIT.multipliedBy(i);
+            Background.run(() -> fifo.tryAcquire(limit));
+            int asked = i;
+            await().until(() -> client.store.asks.get() == asked);
+        }
+        await().until(() -> fifo.inspect().waiters().size() == 6);
+        client.time.advance(LIMIT);
+        await().until(() -> client.holdfast.statistics().waiting() == 5);
+
+        Background<Optional<Lease>> next = Background.run(() -> fifo.tryAcquire(TTL));
+        await().until(() -> client.holdfast.statistics().waiting() == 6);
+        await().until(next::isParked);
+        for (int i = 2; i <= 3; i++) {
+            client.time.advance(LIMIT);
+            int left = 7 - i;
+            await().until(() -> client.holdfast.statistics().waiting() == left);
+        }
+
+        await().until(() -> client.store.asks.get() == 7);
+        answer.countDown();
+        client.passUntil(TTL.dividedBy(10), next::isDone);
+    }
+
+    @Test
     @DisplayName("P7 a store that was away before the limit is told of, not taken for a taken lock")
     void storeThatWasAwayBeforeTheLimitIsToldOf() throws Exception {
         Lease held = client.lock("orders").acquire();

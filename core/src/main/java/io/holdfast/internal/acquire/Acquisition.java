@@ -86,6 +86,7 @@ final class Acquisition implements TicketUser {
     private Stage stage = Stage.AT_GATE;
     private @Nullable KeptTicket kept;
     private @Nullable Retries retries; // made when needed: what is free is had with one request
+    private @Nullable CompletableFuture<Void> withdrawals; // that the next request waits for
     private @Nullable LockException trouble; // why the store could not be asked last time
     private boolean hasWaited;
     private boolean longWaitSaid;
@@ -219,7 +220,7 @@ final class Acquisition implements TicketUser {
                 }
                 case ASKING -> {
                     if (!takeOverInherited() && !(hasWaited && giveUpIfLate())) {
-                        if (mode() == Mode.QUEUE && !terms.site().withdrawals.areOver(caller::wake)) {
+                        if (mode() == Mode.QUEUE && waitsForWithdrawals()) {
                             return false;
                         }
                         ask();
@@ -260,7 +261,21 @@ final class Acquisition implements TicketUser {
         return false;
     }
 
+    /** Only for those that were under way when it came: those that give up behind it must not keep it waiting. */
+    private boolean waitsForWithdrawals() {
+        CompletableFuture<Void> earlier = withdrawals;
+        if (earlier == null) {
+            earlier = terms.site().withdrawals.underWay();
+            withdrawals = earlier;
+            if (!earlier.isDone()) {
+                earlier.thenRun(caller::wake);
+            }
+        }
+        return !earlier.isDone();
+    }
+
     private void ask() {
+        withdrawals = null;
         listenForHints();
         Origin origin = origin();
         long askedNanos = now();

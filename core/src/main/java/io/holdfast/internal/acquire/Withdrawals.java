@@ -25,13 +25,8 @@ final class Withdrawals {
         }
     }
 
-    /** Whether there are none. If there are, the caller is woken when they are over. */
-    boolean areOver(Runnable wake) {
-        CompletableFuture<Void> now = all.get();
-        if (now.isDone()) {
-            return true;
-        }
-        now.thenRun(wake);
-        return false;
+    /** Completes when those are over that are under way now: in 100 ms at most, whoever gives up meanwhile. */
+    CompletableFuture<Void> underWay() {
+        return all.get();
     }
 }
