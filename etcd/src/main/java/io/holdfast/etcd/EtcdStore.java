@@ -7,7 +7,6 @@ import io.holdfast.LockView;
 import io.holdfast.etcd.client.EtcdClient;
 import io.holdfast.etcd.client.EtcdSettings;
 import io.holdfast.etcd.client.RpcFailure;
-import io.holdfast.etcd.client.WatchHub;
 import io.holdfast.etcd.internal.wire.KeyValue;
 import io.holdfast.etcd.internal.wire.TxnRequest;
 import io.holdfast.etcd.layout.Keys;
@@ -43,7 +42,6 @@ final class EtcdStore implements DowngradingStore, AdministeredStore {
     private final StoreTraits traits;
     private final Keys keys;
     private final EtcdClient client;
-    private final WatchHub hub;
     private final Sessions sessions;
     private final Tickets tickets;
     private final Renewals renewals;
@@ -53,9 +51,8 @@ final class EtcdStore implements DowngradingStore, AdministeredStore {
         this.traits = StoreTraits.of(settings.display()).withTtls(MIN_TTL, MAX_TTL);
         this.keys = new Keys(settings.prefix());
         this.client = new EtcdClient(settings, given, context);
-        this.hub = new WatchHub(client, context);
-        this.sessions = new Sessions(settings, client, hub, context, keys);
-        this.tickets = new Tickets(context, keys, client, hub, sessions);
+        this.sessions = new Sessions(client, keys);
+        this.tickets = new Tickets(keys, client, sessions);
         this.renewals = new Renewals(sessions, new SessionMoves(sessions, client));
         this.views = new LockViews(client, keys);
     }
@@ -175,7 +172,6 @@ final class EtcdStore implements DowngradingStore, AdministeredStore {
     @Override
     public void close() {
         sessions.close();
-        hub.close();
         client.close();
     }
 }

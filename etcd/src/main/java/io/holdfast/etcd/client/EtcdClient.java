@@ -44,7 +44,7 @@ import java.util.function.Predicate;
 import org.jspecify.annotations.Nullable;
 
 /**
- * Calls etcd: one request, one answer, one deadline, whichever member answers.
+ * All that is said to etcd. A call is one request, one answer, one deadline, whichever member answers; watches share a stream.
  *
  * <p>A request that certainly was not applied goes on to the next member by itself. One that may have been is repeated
  * only if the caller says that it may be. Thread-safe.
@@ -76,6 +76,7 @@ public final class EtcdClient implements AutoCloseable {
     private final EtcdSettings settings;
     private final StoreContext context;
     private final Endpoints endpoints;
+    private final WatchHub hub;
     private final ReentrantLock loggingIn = new ReentrantLock();
     private volatile @Nullable String token;
     private volatile int atOnce = MOST_AT_ONCE;
@@ -84,6 +85,34 @@ public final class EtcdClient implements AutoCloseable {
         this.settings = settings;
         this.context = context;
         this.endpoints = new Endpoints(settings, given, "holdfast-" + context.clientName() + "-etcd", new Headers());
+        this.hub = new WatchHub(this);
+    }
+
+    public EtcdSettings settings() {
+        return settings;
+    }
+
+    /** What the client it belongs to has for all its stores. */
+    public StoreContext context() {
+        return context;
+    }
+
+    public long nanoTime() {
+        return context.time().nanoTime();
+    }
+
+    public Deadline deadlineIn(Duration time) {
+        return Deadline.after(context.time(), time);
+    }
+
+    /** Does something after a while, on the timer's thread, which must not wait. */
+    public void later(long afterNanos, Runnable task) {
+        context.timer().at(nanoTime() + afterNanos, task);
+    }
+
+    /** Watches one key, or with a non-empty {@code end} all keys from {@code key} up to it. */
+    public WatchHub.Watch watch(ByteString key, ByteString end, WatchHub.Watcher watcher) {
+        return hub.watch(key, end, watcher);
     }
 
     Endpoints endpoints() {
@@ -218,8 +247,7 @@ public final class EtcdClient implements AutoCloseable {
         Duration timeout = settings.timeout();
         if (settings.login().isPresent()) {
             return CompletableFuture.supplyAsync(
-                    () -> call(method, request, Repeat.NEVER, Deadline.after(context.time(), timeout)),
-                    context.background());
+                    () -> call(method, request, Repeat.NEVER, deadlineIn(timeout)), context.background());
         }
         return start(method, request, timeout.toNanos());
     }
@@ -317,7 +345,7 @@ public final class EtcdClient implements AutoCloseable {
     }
 
     private <R> R await(CompletableFuture<R> answer, long budgetNanos) {
-        Deadline limit = Deadline.after(context.time(), Duration.ofNanos(budgetNanos + GRACE_NANOS));
+        Deadline limit = deadlineIn(Duration.ofNanos(budgetNanos + GRACE_NANOS));
         return Uninterruptibly.await(limit, (time, unit) -> {
             try {
                 return answer.get(time, unit);
@@ -333,6 +361,7 @@ public final class EtcdClient implements AutoCloseable {
 
     @Override
     public void close() {
+        hub.close();
         endpoints.close();
     }
 

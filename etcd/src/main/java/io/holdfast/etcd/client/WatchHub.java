@@ -12,8 +12,6 @@ import io.holdfast.etcd.internal.wire.WatchCreateRequest;
 import io.holdfast.etcd.internal.wire.WatchGrpc;
 import io.holdfast.etcd.internal.wire.WatchRequest;
 import io.holdfast.etcd.internal.wire.WatchResponse;
-import io.holdfast.spi.Deadline;
-import io.holdfast.spi.StoreContext;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
@@ -91,21 +89,18 @@ public final class WatchHub implements AutoCloseable {
     }
 
     private final EtcdClient client;
-    private final StoreContext context;
     private final Set<Watch> watches = new LinkedHashSet<>(); // guarded by this
     private @Nullable Stream stream; // guarded by this
     private boolean reopening; // guarded by this
     private boolean closed; // guarded by this
     private long pauseNanos = FIRST_PAUSE_NANOS; // guarded by this
 
-    public WatchHub(EtcdClient client, StoreContext context) {
+    WatchHub(EtcdClient client) {
         this.client = client;
-        this.context = context;
         client.endpoints().onMove(this::moved);
     }
 
-    /** Watches one key, or with a non-empty {@code end} all keys from {@code key} up to it. */
-    public Watch watch(ByteString key, ByteString end, Watcher watcher) {
+    Watch watch(ByteString key, ByteString end, Watcher watcher) {
         Watch watch = new Watch(key, end, watcher);
         synchronized (this) {
             watches.add(watch);
@@ -137,17 +132,14 @@ public final class WatchHub implements AutoCloseable {
         if (afterNanos == 0 && !client.needsLogin()) {
             open();
         } else {
-            context.timer()
-                    .at(
-                            context.time().nanoTime() + afterNanos,
-                            () -> context.background().execute(this::open));
+            client.later(afterNanos, () -> client.context().background().execute(this::open));
         }
     }
 
     private void open() {
         Stream opened = null;
         try {
-            client.logIn(Deadline.after(context.time(), LOGIN_LIMIT));
+            client.logIn(client.deadlineIn(LOGIN_LIMIT));
             opened = new Stream(client.endpoints().current());
             synchronized (this) {
                 reopening = false;
@@ -314,7 +306,7 @@ public final class WatchHub implements AutoCloseable {
         }
 
         private void createLater(Watch watch, long pause) {
-            context.timer().at(context.time().nanoTime() + pause, () -> {
+            client.later(pause, () -> {
                 synchronized (WatchHub.this) {
                     if (!watch.over && stream == this) {
                         create(watch);

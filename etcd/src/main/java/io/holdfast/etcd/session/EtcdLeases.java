@@ -14,7 +14,6 @@ import io.holdfast.etcd.internal.wire.PutRequest;
 import io.holdfast.etcd.layout.Keys;
 import io.holdfast.etcd.layout.Txns;
 import io.holdfast.spi.Deadline;
-import io.holdfast.spi.StoreContext;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -24,13 +23,11 @@ import java.util.concurrent.CompletableFuture;
 final class EtcdLeases {
 
     private final EtcdClient client;
-    private final StoreContext context;
     private final Keys keys;
     private final ProvenKeepAlive keepAlive;
 
-    EtcdLeases(EtcdClient client, StoreContext context, Keys keys, ProvenKeepAlive keepAlive) {
+    EtcdLeases(EtcdClient client, Keys keys, ProvenKeepAlive keepAlive) {
         this.client = client;
-        this.context = context;
         this.keys = keys;
         this.keepAlive = keepAlive;
     }
@@ -41,7 +38,7 @@ final class EtcdLeases {
      * @param readable a key the login may read
      */
     Session grant(long seconds, Session.Kind kind, ByteString readable, Deadline deadline) {
-        long baseNanos = context.time().nanoTime();
+        long baseNanos = client.nanoTime();
         LeaseGrantResponse granted = client.call(
                 LeaseGrpc.getLeaseGrantMethod(),
                 LeaseGrantRequest.newBuilder().setTtl(seconds).build(),
@@ -63,7 +60,7 @@ final class EtcdLeases {
             throw RpcFailure.unavailable("the given lease " + Long.toHexString(lease) + " has ended");
         }
         // Enough to tell clients apart, and other clients may be given the same lease.
-        String own = context.clientId().substring(0, 12);
+        String own = client.context().clientId().substring(0, 12);
         return new Session(
                 lease,
                 Duration.ofSeconds(answer.getGrantedTtl()),

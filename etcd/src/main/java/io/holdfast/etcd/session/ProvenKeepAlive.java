@@ -12,7 +12,6 @@ import io.holdfast.etcd.internal.wire.ResponseOp;
 import io.holdfast.etcd.internal.wire.TxnRequest;
 import io.holdfast.etcd.layout.Txns;
 import io.holdfast.spi.Deadline;
-import io.holdfast.spi.TimeSource;
 import java.util.Collection;
 import java.util.HashMap;
 import java.util.HashSet;
@@ -88,16 +87,14 @@ public final class ProvenKeepAlive {
     }
 
     private final EtcdClient client;
-    private final TimeSource time;
 
-    ProvenKeepAlive(EtcdClient client, TimeSource time) {
+    ProvenKeepAlive(EtcdClient client) {
         this.client = client;
-        this.time = time;
     }
 
     /** @throws RpcFailure if etcd does not answer */
     Answered ask(long lease, Deadline deadline) {
-        long baseNanos = time.nanoTime();
+        long baseNanos = client.nanoTime();
         return new Answered(
                 baseNanos,
                 client.call(

@@ -9,7 +9,6 @@ import io.holdfast.etcd.internal.wire.TxnRequest;
 import io.holdfast.etcd.layout.Keys;
 import io.holdfast.etcd.layout.Txns;
 import io.holdfast.spi.Deadline;
-import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.support.EarliestAlarm;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
@@ -52,18 +51,16 @@ final class SessionSweeper {
     private final Sessions sessions;
     private final TicketKeys ticketKeys;
     private final EtcdClient client;
-    private final StoreContext context;
     private final Keys keys;
     private final AtomicBoolean underWay = new AtomicBoolean();
     private final EarliestAlarm alarm;
 
-    SessionSweeper(Sessions sessions, TicketKeys ticketKeys, EtcdClient client, StoreContext context, Keys keys) {
+    SessionSweeper(Sessions sessions, TicketKeys ticketKeys, EtcdClient client, Keys keys) {
         this.sessions = sessions;
         this.ticketKeys = ticketKeys;
         this.client = client;
-        this.context = context;
         this.keys = keys;
-        this.alarm = new EarliestAlarm(context.timer(), () -> sessions.inBackground(this::round));
+        this.alarm = new EarliestAlarm(client.context().timer(), () -> sessions.inBackground(this::round));
     }
 
     /** Sees to it that there is a next round, soon enough for all. */
@@ -73,13 +70,13 @@ final class SessionSweeper {
                 .min()
                 .orElse(0);
         if (period > 0 && !sessions.isClosed()) {
-            alarm.at(context.time().nanoTime() + Math.max(SHORTEST_ROUND_NANOS, nextIn(period)));
+            alarm.at(client.nanoTime() + Math.max(SHORTEST_ROUND_NANOS, nextIn(period)));
         }
     }
 
     /** In a period, or when the first key's time is up if that is sooner. */
     private long nextIn(long period) {
-        long now = context.time().nanoTime();
+        long now = client.nanoTime();
         long next = period;
         for (Session session : sessions.all()) {
             next = session.live().mapToLong(key -> key.keptUntilNanos() - now).reduce(next, Math::min);
@@ -102,7 +99,7 @@ final class SessionSweeper {
     }
 
     private void endLapsed(Session session) {
-        long now = context.time().nanoTime();
+        long now = client.nanoTime();
         if (session.isExpired(now)) {
             sessions.lose(session, LossReason.EXPIRED, "its " + session + " was not extended in time");
             return;
@@ -117,10 +114,10 @@ final class SessionSweeper {
     }
 
     private void tend(Session session) {
-        long now = context.time().nanoTime();
+        long now = client.nanoTime();
         long third = session.ttl().toNanos() / 3;
         try {
-            Deadline deadline = Deadline.after(context.time(), Duration.ofNanos(third));
+            Deadline deadline = client.deadlineIn(Duration.ofNanos(third));
             // Before it counts as idle: giving it back is tried once only.
             if (session.isAbandoned()) {
                 sessions.endWithKey(session, deadline);
@@ -156,7 +153,7 @@ final class SessionSweeper {
     }
 
     private void sweep(Session session, Deadline deadline) {
-        long now = context.time().nanoTime();
+        long now = client.nanoTime();
         try {
             sweepListed(session, deadline);
         } catch (RpcFailure failure) {

@@ -6,13 +6,11 @@ import io.holdfast.UnsupportedLockException;
 import io.holdfast.etcd.client.EtcdClient;
 import io.holdfast.etcd.client.EtcdSettings;
 import io.holdfast.etcd.client.RpcFailure;
-import io.holdfast.etcd.client.WatchHub;
 import io.holdfast.etcd.internal.wire.KVGrpc;
 import io.holdfast.etcd.internal.wire.PutRequest;
 import io.holdfast.etcd.layout.Keys;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.DurationText;
-import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.Ticket;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
@@ -53,8 +51,6 @@ public final class Sessions implements AutoCloseable {
 
     private final EtcdSettings settings;
     private final EtcdClient client;
-    private final WatchHub hub;
-    private final StoreContext context;
     private final Keys keys;
     private final ProvenKeepAlive keepAlive;
     private final EtcdLeases leases;
@@ -65,16 +61,14 @@ public final class Sessions implements AutoCloseable {
     private final SessionSweeper sweeper;
     private volatile boolean closed;
 
-    public Sessions(EtcdSettings settings, EtcdClient client, WatchHub hub, StoreContext context, Keys keys) {
-        this.settings = settings;
+    public Sessions(EtcdClient client, Keys keys) {
+        this.settings = client.settings();
         this.client = client;
-        this.hub = hub;
-        this.context = context;
         this.keys = keys;
-        this.ticketKeys = new TicketKeys(client, context.time(), this::discard);
-        this.keepAlive = new ProvenKeepAlive(client, context.time());
-        this.leases = new EtcdLeases(client, context, keys, keepAlive);
-        this.sweeper = new SessionSweeper(this, ticketKeys, client, context, keys);
+        this.ticketKeys = new TicketKeys(client, this::discard);
+        this.keepAlive = new ProvenKeepAlive(client);
+        this.leases = new EtcdLeases(client, keys, keepAlive);
+        this.sweeper = new SessionSweeper(this, ticketKeys, client, keys);
     }
 
     public TicketKeys ticketKeys() {
@@ -88,7 +82,7 @@ public final class Sessions implements AutoCloseable {
         }
         long ttlClass = settings.lease().isPresent() ? GIVEN : seconds(ttl);
         Session known = common.get(ttlClass);
-        long now = context.time().nanoTime();
+        long now = client.nanoTime();
         if (known != null && isFresh(known, now)) {
             requireTtl(known, lockName, ttl);
             known.markUsed(now);
@@ -100,7 +94,7 @@ public final class Sessions implements AutoCloseable {
         try {
             Session session = renewOrOpen(ttlClass, keys.queue(lockName), deadline);
             requireTtl(session, lockName, ttl);
-            session.markUsed(context.time().nanoTime());
+            session.markUsed(client.nanoTime());
             return session;
         } catch (RpcFailure failure) {
             // A lease without keys hinders nobody: whatever became of it, nothing was taken.
@@ -128,7 +122,7 @@ public final class Sessions implements AutoCloseable {
 
     /** Ends such a session then, which is more exact than its expiry. */
     public void endLingering(Session session, long atNanos) {
-        context.timer().at(atNanos, () -> leases.revokeAsync(session.lease()));
+        client.context().timer().at(atNanos, () -> leases.revokeAsync(session.lease()));
     }
 
     /** Gives a lease back that nothing is held through. */
@@ -169,14 +163,14 @@ public final class Sessions implements AutoCloseable {
 
     /** Extends a lease for a ticket that is about to be written on it, which will prove that. Empty if it must not live on. */
     public Optional<ProvenKeepAlive.Answered> extendBeforeWrite(Session session, Deadline deadline) {
-        return session.isTidy(context.time().nanoTime())
+        return session.isTidy(client.nanoTime())
                 ? Optional.of(keepAlive.ask(session.lease(), deadline))
                 : Optional.empty();
     }
 
     /** Extends a lease and looks at keys. A lease found gone takes its keys with it. */
     public ProvenKeepAlive.Finding extend(Session session, List<ByteString> wanted, Deadline deadline) {
-        if (!session.isTidy(context.time().nanoTime())) {
+        if (!session.isTidy(client.nanoTime())) {
             throw RpcFailure.unavailable("requests of unknown outcome must be cleared away first");
         }
         boolean hasOwnKey = session.ownKey() == Session.OwnKey.WRITTEN;
@@ -229,16 +223,15 @@ public final class Sessions implements AutoCloseable {
 
     /** Deletes what a lost session has left on a lease of the user's, again and again until it is done. */
     private void clearAway(Set<TicketKey> left, Session session) {
-        if (!ticketKeys.deleteAll(left, session, Deadline.after(context.time(), settings.timeout()))) {
-            long again = context.time().nanoTime() + session.ttl().toNanos() / 3;
-            context.timer().at(again, () -> inBackground(() -> clearAway(left, session)));
+        if (!ticketKeys.deleteAll(left, session, client.deadlineIn(settings.timeout()))) {
+            client.later(session.ttl().toNanos() / 3, () -> inBackground(() -> clearAway(left, session)));
         }
     }
 
     /** Not once the store is closed: its client takes no tasks any more. */
     void inBackground(Runnable task) {
         if (!closed) {
-            context.background().execute(task);
+            client.context().background().execute(task);
         }
     }
 
@@ -262,14 +255,14 @@ public final class Sessions implements AutoCloseable {
     private Session renewOrOpen(long ttlClass, ByteString readable, Deadline deadline) {
         Session known = common.get(ttlClass);
         if (known != null && !known.isOver()) {
-            long now = context.time().nanoTime();
+            long now = client.nanoTime();
             if (!isFresh(known, now) && !known.isExpired(now)) {
                 if (!extend(known, List.of(), deadline).refused().isEmpty()) {
                     // The login has lost its right to the lock the session was opened for; perhaps it has one to this.
                     known.setReadable(readable);
                     extend(known, List.of(), deadline).key(readable);
                 }
-                now = context.time().nanoTime();
+                now = client.nanoTime();
             }
             if (isFresh(known, now)) {
                 return known;
@@ -300,7 +293,7 @@ public final class Sessions implements AutoCloseable {
     private void open(Session session) {
         all.add(session);
         writeOwnKey(session);
-        session.setWatch(hub.watch(
+        session.setWatch(client.watch(
                 keys.session(session.lease()), ByteString.EMPTY, new SessionWatcher(session, this, ticketKeys)));
         sweeper.plan();
     }
@@ -308,7 +301,7 @@ public final class Sessions implements AutoCloseable {
     void writeOwnKey(Session session) {
         PutRequest put = PutRequest.newBuilder()
                 .setKey(keys.session(session.lease()))
-                .setValue(ByteString.copyFromUtf8(context.clientName()))
+                .setValue(ByteString.copyFromUtf8(client.context().clientName()))
                 .setLease(session.lease())
                 .build();
         client.callAsync(KVGrpc.getPutMethod(), put).whenComplete((answer, failure) -> {
@@ -329,7 +322,7 @@ public final class Sessions implements AutoCloseable {
                     .filter(key -> key.ticket().state() == Ticket.State.HELD)
                     .toList();
             try {
-                Deadline deadline = Deadline.after(context.time(), settings.timeout());
+                Deadline deadline = client.deadlineIn(settings.timeout());
                 ProvenKeepAlive.Finding finding =
                         extend(session, held.stream().map(TicketKey::bytes).toList(), deadline);
                 for (TicketKey key : held) {
@@ -355,7 +348,7 @@ public final class Sessions implements AutoCloseable {
     @Override
     public void close() {
         closed = true;
-        Deadline limit = Deadline.after(context.time(), CLOSE_LIMIT);
+        Deadline limit = client.deadlineIn(CLOSE_LIMIT);
         List<CompletableFuture<?>> revocations = new ArrayList<>();
         for (Session session : all) {
             if (session.kind() == Session.Kind.GIVEN) {

@@ -9,7 +9,6 @@ import io.holdfast.etcd.internal.wire.TxnRequest;
 import io.holdfast.etcd.internal.wire.TxnResponse;
 import io.holdfast.etcd.layout.Txns;
 import io.holdfast.spi.Deadline;
-import io.holdfast.spi.TimeSource;
 import io.holdfast.spi.Withdrawal;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
@@ -42,13 +41,11 @@ public final class TicketKeys {
     private static final int WITHDRAWN_TOGETHER = 50;
 
     private final EtcdClient client;
-    private final TimeSource time;
     private final Consumer<Session> discard;
 
     /** @param discard gives back a session nothing is held through */
-    TicketKeys(EtcdClient client, TimeSource time, Consumer<Session> discard) {
+    TicketKeys(EtcdClient client, Consumer<Session> discard) {
         this.client = client;
-        this.time = time;
         this.discard = discard;
     }
 
@@ -77,7 +74,7 @@ public final class TicketKeys {
     /** Nobody wants a key any more, but it may be there, or may come yet. */
     public void abandon(TicketKey key) {
         key.stopWaiting();
-        key.markAbandoned(time.nanoTime());
+        key.markAbandoned(client.nanoTime());
     }
 
     /** A key has gone over to another session, wanted or not. */

@@ -2,8 +2,6 @@ package io.holdfast.etcd.ticket;
 
 import com.google.protobuf.ByteString;
 import io.holdfast.Demand;
-import io.holdfast.etcd.client.EtcdClient;
-import io.holdfast.etcd.client.WatchHub;
 import io.holdfast.etcd.internal.wire.Event;
 import io.holdfast.etcd.internal.wire.KeyValue;
 import io.holdfast.etcd.internal.wire.RangeResponse;
@@ -11,7 +9,6 @@ import io.holdfast.etcd.layout.Txns;
 import io.holdfast.etcd.session.TicketKey;
 import io.holdfast.etcd.ticket.QueueView.Ahead;
 import io.holdfast.spi.Deadline;
-import io.holdfast.spi.StoreContext;
 import java.util.List;
 import java.util.Optional;
 import org.jspecify.annotations.Nullable;
@@ -22,8 +19,8 @@ final class FarWatch extends QueueWatch {
     private @Nullable Ahead ahead; // null until it is known
     private long revision; // as of which
 
-    FarWatch(LockWaiters queue, EtcdClient client, WatchHub hub, StoreContext context) {
-        super(queue, client, hub, context);
+    FarWatch(LockWaiters queue) {
+        super(queue);
     }
 
     @Override

@@ -2,10 +2,8 @@ package io.holdfast.etcd.ticket;
 
 import com.google.protobuf.ByteString;
 import io.holdfast.etcd.client.EtcdClient;
-import io.holdfast.etcd.client.WatchHub;
 import io.holdfast.etcd.internal.wire.KeyValue;
 import io.holdfast.etcd.session.TicketKey;
-import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.support.EarliestAlarm;
 import java.time.Duration;
 import java.util.List;
@@ -60,8 +58,6 @@ final class LockWaiters implements TicketKey.Waiting {
 
     private final ByteString start;
     private final EtcdClient client;
-    private final WatchHub hub;
-    private final StoreContext context;
     private final Consumer<LockWaiters> closing;
     private final EarliestAlarm idle;
 
@@ -71,14 +67,11 @@ final class LockWaiters implements TicketKey.Waiting {
     private long usedNanos; // guarded by this
 
     /** @param closing called when nobody waits any more */
-    LockWaiters(
-            ByteString start, EtcdClient client, WatchHub hub, StoreContext context, Consumer<LockWaiters> closing) {
+    LockWaiters(ByteString start, EtcdClient client, Consumer<LockWaiters> closing) {
         this.start = start;
         this.client = client;
-        this.hub = hub;
-        this.context = context;
         this.closing = closing;
-        this.idle = new EarliestAlarm(context.timer(), this::closeIfIdle);
+        this.idle = new EarliestAlarm(client.context().timer(), this::closeIfIdle);
     }
 
     /**
@@ -145,7 +138,7 @@ final class LockWaiters implements TicketKey.Waiting {
     }
 
     synchronized void closeIfIdleLater() {
-        usedNanos = context.time().nanoTime();
+        usedNanos = client.nanoTime();
         if (waiting.isEmpty()) {
             idle.at(usedNanos + IDLE_NANOS);
         }
@@ -157,7 +150,7 @@ final class LockWaiters implements TicketKey.Waiting {
             if (!waiting.isEmpty()) {
                 return;
             }
-            if (idleUntil - context.time().nanoTime() > 0) {
+            if (idleUntil - client.nanoTime() > 0) {
                 idle.at(idleUntil);
                 return;
             }
@@ -168,6 +161,10 @@ final class LockWaiters implements TicketKey.Waiting {
     }
 
     // What the watches use, under the monitor.
+
+    EtcdClient client() {
+        return client;
+    }
 
     /** What all keys of the lock begin with. */
     ByteString start() {
@@ -184,11 +181,11 @@ final class LockWaiters implements TicketKey.Waiting {
     }
 
     void seeNear() {
-        see(new NearWatch(this, client, hub, context));
+        see(new NearWatch(this));
     }
 
     void seeFar() {
-        see(new FarWatch(this, client, hub, context));
+        see(new FarWatch(this));
     }
 
     private void see(@Nullable QueueWatch next) {

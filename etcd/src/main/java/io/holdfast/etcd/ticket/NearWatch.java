@@ -1,12 +1,9 @@
 package io.holdfast.etcd.ticket;
 
-import io.holdfast.etcd.client.EtcdClient;
-import io.holdfast.etcd.client.WatchHub;
 import io.holdfast.etcd.internal.wire.Event;
 import io.holdfast.etcd.internal.wire.KeyValue;
 import io.holdfast.etcd.layout.Keys;
 import io.holdfast.etcd.session.TicketKey;
-import io.holdfast.spi.StoreContext;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Optional;
@@ -20,8 +17,8 @@ final class NearWatch extends QueueWatch {
     private long near; // the first ticket that was found to be near, and stays so: nobody comes ahead of it
     private final List<Event> aside = new ArrayList<>();
 
-    NearWatch(LockWaiters queue, EtcdClient client, WatchHub hub, StoreContext context) {
-        super(queue, client, hub, context);
+    NearWatch(LockWaiters queue) {
+        super(queue);
     }
 
     @Override

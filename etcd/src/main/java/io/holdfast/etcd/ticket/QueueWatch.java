@@ -7,7 +7,6 @@ import io.holdfast.etcd.client.WatchHub;
 import io.holdfast.etcd.internal.wire.KeyValue;
 import io.holdfast.etcd.session.TicketKey;
 import io.holdfast.spi.Deadline;
-import io.holdfast.spi.StoreContext;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
@@ -26,18 +25,14 @@ abstract class QueueWatch implements WatchHub.Watcher {
 
     final LockWaiters queue;
     final EtcdClient client;
-    private final WatchHub hub;
-    private final StoreContext context;
 
     private WatchHub.@Nullable Watch watch;
     private long asked; // the number of the last question
     private boolean asking;
 
-    QueueWatch(LockWaiters queue, EtcdClient client, WatchHub hub, StoreContext context) {
+    QueueWatch(LockWaiters queue) {
         this.queue = queue;
-        this.client = client;
-        this.hub = hub;
-        this.context = context;
+        this.client = queue.client();
     }
 
     abstract void open();
@@ -67,7 +62,7 @@ abstract class QueueWatch implements WatchHub.Watcher {
 
     final void watch(ByteString key, ByteString end) {
         close();
-        watch = hub.watch(key, end, this);
+        watch = client.watch(key, end, this);
     }
 
     final void close() {
@@ -84,13 +79,13 @@ abstract class QueueWatch implements WatchHub.Watcher {
     final <T> void ask(Function<Deadline, T> question, Function<T, List<Runnable>> answer) {
         long number = ++asked;
         asking = true;
-        context.background().execute(() -> ask(question, answer, number));
+        client.context().background().execute(() -> ask(question, answer, number));
     }
 
     private <T> void ask(Function<Deadline, T> question, Function<T, List<Runnable>> answer, long number) {
         List<Runnable> news = List.of();
         try {
-            T reply = question.apply(Deadline.after(context.time(), PATIENCE));
+            T reply = question.apply(client.deadlineIn(PATIENCE));
             synchronized (queue) {
                 if (isCurrent() && number == asked) {
                     asking = false;
@@ -105,10 +100,10 @@ abstract class QueueWatch implements WatchHub.Watcher {
     }
 
     private void again(Runnable question, long number) {
-        context.timer().at(context.time().nanoTime() + PAUSE_NANOS, () -> {
+        client.later(PAUSE_NANOS, () -> {
             synchronized (queue) {
                 if (isCurrent() && number == asked) {
-                    context.background().execute(question);
+                    client.context().background().execute(question);
                 }
             }
         });

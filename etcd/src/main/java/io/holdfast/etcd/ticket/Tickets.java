@@ -6,7 +6,6 @@ import io.holdfast.LossReason;
 import io.holdfast.Renewal;
 import io.holdfast.etcd.client.EtcdClient;
 import io.holdfast.etcd.client.RpcFailure;
-import io.holdfast.etcd.client.WatchHub;
 import io.holdfast.etcd.internal.wire.TxnRequest;
 import io.holdfast.etcd.internal.wire.TxnResponse;
 import io.holdfast.etcd.layout.Keys;
@@ -20,7 +19,6 @@ import io.holdfast.spi.Deadline;
 import io.holdfast.spi.LockStore.Mode;
 import io.holdfast.spi.Refusal;
 import io.holdfast.spi.ReleaseAnswer;
-import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.Ticket;
 import io.holdfast.spi.Withdrawal;
 import java.time.Duration;
@@ -89,21 +87,17 @@ public final class Tickets {
     /** Of more locks than this it is not remembered that a try was refused, or how many there were. */
     private static final int MOST_REMEMBERED = 1000;
 
-    private final StoreContext context;
     private final Keys keys;
     private final EtcdClient client;
-    private final WatchHub hub;
     private final Sessions sessions;
     private final TicketKeys ticketKeys;
     private final Map<ByteString, LockWaiters> queues = new ConcurrentHashMap<>(); // that somebody waits in
     private final Set<String> refused = ConcurrentHashMap.newKeySet();
     private final Map<ByteString, Long> crowds = new ConcurrentHashMap<>(); // by what their slots begin with
 
-    public Tickets(StoreContext context, Keys keys, EtcdClient client, WatchHub hub, Sessions sessions) {
-        this.context = context;
+    public Tickets(Keys keys, EtcdClient client, Sessions sessions) {
         this.keys = keys;
         this.client = client;
-        this.hub = hub;
         this.sessions = sessions;
         this.ticketKeys = sessions.ticketKeys();
     }
@@ -237,7 +231,7 @@ public final class Tickets {
     }
 
     private LockWaiters newQueue(ByteString queue) {
-        return new LockWaiters(queue, client, hub, context, closed -> queues.remove(queue, closed));
+        return new LockWaiters(queue, client, closed -> queues.remove(queue, closed));
     }
 
     private ByteString queueOf(TicketKey key) {
@@ -338,7 +332,7 @@ public final class Tickets {
         TicketKey key = known.get();
         boolean lingers = linger.compareTo(Duration.ZERO) > 0;
         if (lingers) {
-            key.lingerUntil(context.time().nanoTime() + linger.toNanos());
+            key.lingerUntil(client.nanoTime() + linger.toNanos());
         }
         try {
             boolean released = lingers
@@ -363,7 +357,7 @@ public final class Tickets {
             maybeOurs = send(Txns.ifAll(key.put(own), key.isThere()), deadline).getSucceeded();
             return maybeOurs;
         } finally {
-            long endNanos = maybeOurs ? context.time().nanoTime() + linger.toNanos() : own.baseNanos();
+            long endNanos = maybeOurs ? client.nanoTime() + linger.toNanos() : own.baseNanos();
             sessions.endLingering(own, endNanos);
         }
     }
