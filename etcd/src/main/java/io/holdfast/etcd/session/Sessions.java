@@ -6,6 +6,8 @@ import io.holdfast.UnsupportedLockException;
 import io.holdfast.etcd.client.EtcdClient;
 import io.holdfast.etcd.client.EtcdSettings;
 import io.holdfast.etcd.client.RpcFailure;
+import io.holdfast.etcd.client.WatchHub;
+import io.holdfast.etcd.internal.wire.Event;
 import io.holdfast.etcd.internal.wire.KVGrpc;
 import io.holdfast.etcd.internal.wire.PutRequest;
 import io.holdfast.etcd.layout.Keys;
@@ -37,7 +39,7 @@ import java.util.stream.Collectors;
  * session before it is written, and what is found without having been entered is an orphan (see SessionSweeper).
  *
  * Each session has a key of its own, watched: its deletion says at once that the lease was revoked from outside, and an
- * administrator's forced release is told by a change of it (see SessionWatcher). So nobody needs to watch the keys he
+ * administrator's forced release is told by a change of it (see OwnKeyWatcher). So nobody needs to watch the keys he
  * holds.
  */
 public final class Sessions implements AutoCloseable {
@@ -52,7 +54,6 @@ public final class Sessions implements AutoCloseable {
     private final EtcdSettings settings;
     private final EtcdClient client;
     private final Keys keys;
-    private final ProvenKeepAlive keepAlive;
     private final EtcdLeases leases;
     private final TicketKeys ticketKeys;
     private final Map<Long, Session> common = new ConcurrentHashMap<>(); // by seconds of ttl, or GIVEN
@@ -66,8 +67,7 @@ public final class Sessions implements AutoCloseable {
         this.client = client;
         this.keys = keys;
         this.ticketKeys = new TicketKeys(client, this::discard);
-        this.keepAlive = new ProvenKeepAlive(client);
-        this.leases = new EtcdLeases(client, keys, keepAlive);
+        this.leases = new EtcdLeases(client, keys);
         this.sweeper = new SessionSweeper(this, ticketKeys, client, keys);
     }
 
@@ -162,14 +162,14 @@ public final class Sessions implements AutoCloseable {
     }
 
     /** Extends a lease for a ticket that is about to be written on it, which will prove that. Empty if it must not live on. */
-    public Optional<ProvenKeepAlive.Answered> extendBeforeWrite(Session session, Deadline deadline) {
+    public Optional<EtcdLeases.Answered> extendBeforeWrite(Session session, Deadline deadline) {
         return session.isTidy(client.nanoTime())
-                ? Optional.of(keepAlive.ask(session.lease(), deadline))
+                ? Optional.of(leases.ask(session.lease(), deadline))
                 : Optional.empty();
     }
 
     /** Extends a lease and looks at keys. A lease found gone takes its keys with it. */
-    public ProvenKeepAlive.Finding extend(Session session, List<ByteString> wanted, Deadline deadline) {
+    public EtcdLeases.Finding extend(Session session, List<ByteString> wanted, Deadline deadline) {
         if (!session.isTidy(client.nanoTime())) {
             throw RpcFailure.unavailable("requests of unknown outcome must be cleared away first");
         }
@@ -178,20 +178,20 @@ public final class Sessions implements AutoCloseable {
         ByteString proof = hasOwnKey ? keys.session(session.lease()) : session.readable();
         List<ByteString> read = new ArrayList<>(wanted);
         read.add(proof);
-        ProvenKeepAlive.Finding finding = keepAlive.send(session.lease(), read, deadline);
+        EtcdLeases.Finding finding = leases.extend(session.lease(), read, deadline);
         if (hasOwnKey && finding.refused().containsKey(proof)) {
             session.markOwnKey(Session.OwnKey.FORBIDDEN);
             return extend(session, wanted, deadline);
         }
         boolean gone = hasOwnKey
                 ? finding.key(proof).isEmpty()
-                : finding.verdict() == ProvenKeepAlive.Verdict.NO_LEASE
+                : finding.verdict() == EtcdLeases.Verdict.NO_LEASE
                         && !wanted.isEmpty()
                         && finding.found().isEmpty()
                         && finding.refused().isEmpty();
         if (gone) {
             lose(session, LossReason.GONE, "etcd no longer knows its " + session);
-        } else if (finding.verdict() == ProvenKeepAlive.Verdict.EXTENDED) {
+        } else if (finding.verdict() == EtcdLeases.Verdict.EXTENDED) {
             session.markExtended(finding.baseNanos());
         }
         return finding;
@@ -293,8 +293,7 @@ public final class Sessions implements AutoCloseable {
     private void open(Session session) {
         all.add(session);
         writeOwnKey(session);
-        session.setWatch(client.watch(
-                keys.session(session.lease()), ByteString.EMPTY, new SessionWatcher(session, this, ticketKeys)));
+        session.setWatch(client.watch(keys.session(session.lease()), ByteString.EMPTY, new OwnKeyWatcher(session)));
         sweeper.plan();
     }
 
@@ -315,15 +314,54 @@ public final class Sessions implements AutoCloseable {
         });
     }
 
+    /** Hears of a session's own key: gone if the lease is, changed by a forced release. Called on the stream's thread only. */
+    private final class OwnKeyWatcher implements WatchHub.Watcher {
+
+        private final Session session;
+
+        OwnKeyWatcher(Session session) {
+            this.session = session;
+        }
+
+        /** What happened before, or during a gap, shows in the keys. */
+        @Override
+        public void opened(long revision) {
+            if (!session.isUnused()) {
+                checkHeld(session);
+            }
+        }
+
+        @Override
+        public void changed(List<Event> events) {
+            for (Event event : events) {
+                if (event.getType() == Event.EventType.DELETE) {
+                    lose(session, LossReason.GONE, "its " + session + " was revoked or has expired");
+                } else {
+                    rewritten(event.getKv().getValue().toStringUtf8());
+                }
+            }
+        }
+
+        private void rewritten(String value) {
+            if (value.startsWith(Keys.FORCED)) {
+                String created = value.substring(Keys.FORCED.length());
+                session.live()
+                        .filter(key -> String.valueOf(key.revision()).equals(created))
+                        .forEach(key ->
+                                ticketKeys.lose(key, LossReason.FORCED, "an administrator released it by force"));
+            }
+        }
+    }
+
     /** After a gap in the news of a session: looks whether what is held through it still is. */
-    void checkHeld(Session session) {
+    private void checkHeld(Session session) {
         inBackground(() -> {
             List<TicketKey> held = session.live()
                     .filter(key -> key.ticket().state() == Ticket.State.HELD)
                     .toList();
             try {
                 Deadline deadline = client.deadlineIn(settings.timeout());
-                ProvenKeepAlive.Finding finding =
+                EtcdLeases.Finding finding =
                         extend(session, held.stream().map(TicketKey::bytes).toList(), deadline);
                 for (TicketKey key : held) {
                     if (!finding.refused().containsKey(key.bytes())

@@ -5,7 +5,7 @@ import io.holdfast.LossReason;
 import io.holdfast.etcd.client.EtcdClient;
 import io.holdfast.etcd.client.RpcFailure;
 import io.holdfast.etcd.internal.wire.KeyValue;
-import io.holdfast.etcd.session.ProvenKeepAlive;
+import io.holdfast.etcd.session.EtcdLeases;
 import io.holdfast.etcd.session.Session;
 import io.holdfast.etcd.session.SessionMoves;
 import io.holdfast.etcd.session.Sessions;
@@ -54,7 +54,7 @@ public final class Renewals {
 
     private void renew(Session session, Collection<TicketKey> batch, Deadline deadline) {
         Map<TicketKey, Optional<KeyValue>> reliedOn = reliedOn(batch);
-        ProvenKeepAlive.Finding finding;
+        EtcdLeases.Finding finding;
         try {
             finding = sessions.extend(session, keysToRead(reliedOn), deadline);
         } catch (RpcFailure failure) {
@@ -130,7 +130,7 @@ public final class Renewals {
     }
 
     /** @throws RpcFailure if what was found says neither that the ticket is kept nor that it is gone */
-    private void report(TicketKey key, Session session, ProvenKeepAlive.Finding finding, Deadline deadline) {
+    private void report(TicketKey key, Session session, EtcdLeases.Finding finding, Deadline deadline) {
         Optional<KeyValue> found = finding.key(key.bytes());
         if (found.filter(key::isSame).isEmpty()) {
             key.reportGone();
@@ -151,7 +151,7 @@ public final class Renewals {
             ticketKeys.lose(key, LossReason.GONE, "somebody bound its key in etcd to another lease");
             return;
         }
-        if (finding.verdict() != ProvenKeepAlive.Verdict.EXTENDED) {
+        if (finding.verdict() != EtcdLeases.Verdict.EXTENDED) {
             throw RpcFailure.unavailable("etcd is changing its leader, so the renewal proves nothing");
         }
         key.changedAt(found.get().getModRevision());

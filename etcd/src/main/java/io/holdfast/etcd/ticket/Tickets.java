@@ -10,7 +10,7 @@ import io.holdfast.etcd.internal.wire.TxnRequest;
 import io.holdfast.etcd.internal.wire.TxnResponse;
 import io.holdfast.etcd.layout.Keys;
 import io.holdfast.etcd.layout.Txns;
-import io.holdfast.etcd.session.ProvenKeepAlive;
+import io.holdfast.etcd.session.EtcdLeases;
 import io.holdfast.etcd.session.Session;
 import io.holdfast.etcd.session.Sessions;
 import io.holdfast.etcd.session.TicketKey;
@@ -48,7 +48,7 @@ import java.util.concurrent.ConcurrentHashMap;
  *
  *   P1. The lease runs out while we count on it. The base of a grant is the moment before the request that last extended the
  *       session was sent, never that of the transaction that wrote the key (it extends nothing). What extends is proven
- *       to come from the true leader (ProvenKeepAlive).
+ *       to come from the true leader (EtcdLeases).
  *   P1. A waiter's turn comes when its own key is gone already (its lease expired or was revoked; Jepsen's finding on etcd's own
  *       lock). If the lease expired, the base tells: a ticket does not become held past its deadline. If it was revoked, its
  *       key is not in the view.
@@ -273,7 +273,7 @@ public final class Tickets {
 
     /** Sends what is to write a ticket, which is told from then on what becomes of its session if it did. */
     private TxnResponse write(TicketKey key, TxnRequest txn, Deadline deadline) {
-        Optional<ProvenKeepAlive.Answered> extension = extendIfOwed(key, deadline);
+        Optional<EtcdLeases.Answered> extension = extendIfOwed(key, deadline);
         TxnResponse response = send(txn, deadline);
         if (!Slots.wasMarked(response)) {
             throw RpcFailure.sessionEnded();
@@ -290,7 +290,7 @@ public final class Tickets {
     }
 
     /** A ticket nobody will renew is owed its whole ttl, and its session was extended a while ago. Who waits is extended when it is let in. */
-    private Optional<ProvenKeepAlive.Answered> extendIfOwed(TicketKey key, Deadline deadline) {
+    private Optional<EtcdLeases.Answered> extendIfOwed(TicketKey key, Deadline deadline) {
         boolean owed = key.ticket().renewal() == Renewal.NONE
                 && key.session().baseNanos() - key.ticket().baseNanos() < 0
                 && !queues.containsKey(queueOf(key));
