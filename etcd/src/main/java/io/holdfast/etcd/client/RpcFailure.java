@@ -13,14 +13,6 @@ public final class RpcFailure extends RuntimeException {
 
     private static final long serialVersionUID = 1L;
 
-    /** What became of the request. */
-    private enum Fate {
-        /** It never left, or etcd said that it refused it. */
-        NOT_APPLIED,
-        /** It left, and nobody knows. */
-        UNKNOWN
-    }
-
     /** Answers etcd gives before it looks at a request, or when it has thrown it away whole. */
     private static final List<String> REFUSALS = List.of(
             "etcdserver: no leader",
@@ -31,26 +23,30 @@ public final class RpcFailure extends RuntimeException {
 
     private static final String LEASE_NOT_FOUND = "requested lease not found";
 
-    private final Fate fate;
+    private final boolean notApplied;
     private final Status.Code code;
     private final String description;
 
-    private RpcFailure(Fate fate, Status status, String message) {
+    private RpcFailure(boolean notApplied, Status status, String message) {
         super(message, status.getCause());
-        this.fate = fate;
+        this.notApplied = notApplied;
         this.code = status.getCode();
         this.description = text(status);
     }
 
-    private RpcFailure(Fate fate, RpcFailure failure) {
+    private RpcFailure(boolean notApplied, RpcFailure failure) {
         super(failure.getMessage(), failure);
-        this.fate = fate;
+        this.notApplied = notApplied;
         this.code = failure.code;
         this.description = failure.description;
     }
 
     static RpcFailure of(Status status, boolean sent) {
-        return new RpcFailure(fate(status, sent), status, said(status));
+        String said = text(status);
+        return new RpcFailure(
+                !sent || isRefusal(status),
+                status,
+                said.isEmpty() ? status.getCode().toString() : said);
     }
 
     /**
@@ -59,16 +55,8 @@ public final class RpcFailure extends RuntimeException {
      * @param sent how often the request was sent: a refusal is the word on one of them, and another may have been applied
      */
     static RpcFailure of(Status status, int sent, String member) {
-        Fate fate = sent > 1 ? Fate.UNKNOWN : fate(status, sent > 0);
-        return new RpcFailure(fate, status, RpcFailureText.of(status, sent > 0, member));
-    }
-
-    private static Fate fate(Status status, boolean sent) {
-        return sent && !isRefusal(status) ? Fate.UNKNOWN : Fate.NOT_APPLIED;
-    }
-
-    private static String said(Status status) {
-        return status.getDescription() == null ? status.getCode().toString() : status.getDescription();
+        boolean notApplied = sent == 0 || (sent == 1 && isRefusal(status));
+        return new RpcFailure(notApplied, status, RpcFailureText.of(status, sent > 0, member));
     }
 
     /** What was asked for cannot be done now, and nothing of it was. */
@@ -88,8 +76,9 @@ public final class RpcFailure extends RuntimeException {
         return cause instanceof RpcFailure failure ? Optional.of(failure) : Optional.empty();
     }
 
+    /** The request never left, or etcd said that it refused it. Else nobody knows what became of it. */
     public boolean isNotApplied() {
-        return fate == Fate.NOT_APPLIED;
+        return notApplied;
     }
 
     /** The member is gone, cut off from the others, or does not answer: another may do better. */
@@ -139,12 +128,12 @@ public final class RpcFailure extends RuntimeException {
 
     /** The same of a request that is known not to have been applied, or changes nothing. */
     public RpcFailure asNotApplied() {
-        return new RpcFailure(Fate.NOT_APPLIED, this);
+        return new RpcFailure(true, this);
     }
 
     /** The same of a request that has left something which was to be undone. */
     public RpcFailure asUnknown() {
-        return new RpcFailure(Fate.UNKNOWN, this);
+        return new RpcFailure(false, this);
     }
 
     /** What it means to a request that is about no lock in particular, and changes nothing. */
@@ -153,7 +142,7 @@ public final class RpcFailure extends RuntimeException {
     }
 
     public LockException about(String lockName) {
-        return fate == Fate.NOT_APPLIED
+        return notApplied
                 ? new StoreUnavailableException(lockName, advice(), this)
                 : new UnknownOutcomeException(lockName, getMessage(), this);
     }

@@ -75,6 +75,7 @@ public final class WatchHub implements AutoCloseable {
         private boolean over; // guarded by the hub
         private long id = -1; // guarded by the hub; of the stream that is open now
         private int refusals; // guarded by the hub; since it was last opened
+        private final List<Event> fragments = new ArrayList<>(); // guarded by the hub; of a revision not told whole yet
 
         private Watch(ByteString key, ByteString end, Watcher watcher) {
             this.key = key;
@@ -205,7 +206,6 @@ public final class WatchHub implements AutoCloseable {
         private final Endpoints.Member member;
         private final Deque<Watch> unanswered = new ArrayDeque<>();
         private final Map<Long, Watch> byId = new HashMap<>();
-        private final Map<Long, List<Event>> fragments = new HashMap<>();
         private @Nullable ClientCallStreamObserver<WatchRequest> requests;
 
         Stream(Endpoints.Member member) {
@@ -235,7 +235,6 @@ public final class WatchHub implements AutoCloseable {
 
         void cancel(Watch watch) {
             byId.remove(watch.id);
-            fragments.remove(watch.id);
             WatchCancelRequest cancel =
                     WatchCancelRequest.newBuilder().setWatchId(watch.id).build();
             send(WatchRequest.newBuilder().setCancelRequest(cancel).build());
@@ -288,6 +287,7 @@ public final class WatchHub implements AutoCloseable {
                     return;
                 }
                 watch.refusals = 0;
+                watch.fragments.clear();
                 byId.put(watch.id, watch);
             }
             watch.watcher.opened(response.getHeader().getRevision());
@@ -319,7 +319,6 @@ public final class WatchHub implements AutoCloseable {
         private void cancelled(WatchResponse response) {
             synchronized (WatchHub.this) {
                 Watch watch = byId.remove(response.getWatchId());
-                fragments.remove(response.getWatchId());
                 if (watch != null && stream == this) {
                     LOG.log(
                             Level.DEBUG,
@@ -332,20 +331,18 @@ public final class WatchHub implements AutoCloseable {
 
         private void deliver(WatchResponse response) {
             Watch watch;
-            List<Event> events = response.getEventsList();
+            List<Event> events;
             synchronized (WatchHub.this) {
                 watch = byId.get(response.getWatchId());
                 if (watch == null || stream != this) {
                     return;
                 }
-                if (response.getFragment() || fragments.containsKey(response.getWatchId())) {
-                    List<Event> sofar = fragments.computeIfAbsent(response.getWatchId(), id -> new ArrayList<>());
-                    sofar.addAll(events);
-                    if (response.getFragment()) {
-                        return;
-                    }
-                    events = fragments.remove(response.getWatchId());
+                watch.fragments.addAll(response.getEventsList());
+                if (response.getFragment()) {
+                    return;
                 }
+                events = List.copyOf(watch.fragments);
+                watch.fragments.clear();
             }
             if (!events.isEmpty()) {
                 watch.watcher.changed(events);

@@ -214,17 +214,13 @@ public final class TicketKey {
         waiting = newWaiting;
     }
 
-    /** How it waits; null if it does not. */
-    @Nullable
-    public Waiting waiting() {
-        return ticket.state() == Ticket.State.WAITING ? waiting : null;
+    /** How it waits, if it does. */
+    public Optional<Waiting> waiting() {
+        return Optional.ofNullable(waiting).filter(current -> ticket.state() == Ticket.State.WAITING);
     }
 
     void stopWaiting() {
-        Waiting current = waiting;
-        if (current != null) {
-            current.leave(this);
-        }
+        Optional.ofNullable(waiting).ifPresent(current -> current.leave(this));
     }
 
     // Its end.

@@ -53,7 +53,8 @@ public final class Renewals {
     }
 
     private void renew(Session session, Collection<TicketKey> batch, Deadline deadline) {
-        Map<TicketKey, Optional<KeyValue>> reliedOn = reliedOn(batch);
+        Map<TicketKey, Optional<KeyValue>> reliedOn = new LinkedHashMap<>();
+        batch.forEach(key -> reliedOn.put(key, key.waiting().flatMap(TicketKey.Waiting::reliesOn)));
         EtcdLeases.Finding finding;
         try {
             finding = sessions.extend(session, keysToRead(reliedOn), deadline);
@@ -64,10 +65,8 @@ public final class Renewals {
         reliedOn.forEach((key, ahead) -> {
             try {
                 report(key, session, finding, deadline);
-                TicketKey.Waiting waiting = key.waiting();
-                if (waiting != null) {
-                    waiting.check(key, ahead, ahead.flatMap(kv -> finding.key(kv.getKey())));
-                }
+                key.waiting()
+                        .ifPresent(queue -> queue.check(key, ahead, ahead.flatMap(kv -> finding.key(kv.getKey()))));
             } catch (RpcFailure failure) {
                 reportFailing(key, failure);
             }
@@ -108,16 +107,6 @@ public final class Renewals {
             ticket.gone(LossReason.GONE, "its key in etcd is gone");
         }
         return ticket.state() == Ticket.State.ENDED ? Optional.empty() : key;
-    }
-
-    /** The tickets, and whose going each of them waits for. */
-    private static Map<TicketKey, Optional<KeyValue>> reliedOn(Collection<TicketKey> batch) {
-        Map<TicketKey, Optional<KeyValue>> reliedOn = new LinkedHashMap<>();
-        for (TicketKey key : batch) {
-            TicketKey.Waiting waiting = key.waiting();
-            reliedOn.put(key, waiting == null ? Optional.empty() : waiting.reliesOn());
-        }
-        return reliedOn;
     }
 
     private static List<ByteString> keysToRead(Map<TicketKey, Optional<KeyValue>> reliedOn) {

@@ -5,7 +5,9 @@ import io.holdfast.Demand;
 import io.holdfast.etcd.internal.wire.Compare;
 import io.holdfast.etcd.internal.wire.KeyValue;
 import io.holdfast.etcd.internal.wire.RangeRequest;
+import io.holdfast.etcd.internal.wire.RangeResponse;
 import io.holdfast.etcd.internal.wire.RequestOp;
+import io.holdfast.etcd.internal.wire.ResponseOp;
 import io.holdfast.etcd.internal.wire.TxnRequest;
 import io.holdfast.etcd.internal.wire.TxnResponse;
 import io.holdfast.etcd.layout.Keys;
@@ -83,8 +85,9 @@ final class Slots {
      * @param mine the ticket, if it is written
      * @param admitted whether it holds the lock, as far as numbers can tell: it is alone, or a reader among readers
      * @param count how many may be in its way, if that was asked; if it is not written, how many are in slots of its kind
+     * @param other any ticket of the lock, if it was to be written only if there is none and is not
      */
-    record Outcome(Optional<KeyValue> mine, boolean admitted, long count) {}
+    record Outcome(Optional<KeyValue> mine, boolean admitted, long count, Optional<KeyValue> other) {}
 
     /**
      * Writes a ticket in the first of its slots that is empty.
@@ -152,36 +155,24 @@ final class Slots {
         return response.getResponsesCount() > 0;
     }
 
-    /** What came of it: the slot that was tried last, and the rest of what was read. */
-    static TxnResponse innermost(TxnResponse response) {
+    /** What stands in the slot that was tried last, if it is this ticket, and the rest of what was read. */
+    static Outcome outcome(TicketKey key, TxnResponse response) {
         TxnResponse inner = response;
         while (inner.getResponses(0).hasResponseTxn()) {
             inner = inner.getResponses(0).getResponseTxn();
         }
-        return inner;
-    }
-
-    /** What stands in the slot, if it is this ticket. */
-    static Outcome outcome(TicketKey key, TxnResponse response) {
-        TxnResponse inner = innermost(response);
-        int read = inner.getResponses(0).hasResponsePut() ? 1 : 0;
-        Optional<KeyValue> mine = inner.getResponses(read).getResponseRange().getKvsList().stream()
+        List<RangeResponse> read = inner.getResponsesList().stream()
+                .filter(ResponseOp::hasResponseRange)
+                .map(ResponseOp::getResponseRange)
+                .toList();
+        Optional<KeyValue> mine = read.get(0).getKvsList().stream()
                 .filter(kv -> kv.getValue().equals(key.firstValue()))
                 .findFirst();
-        List<Long> counts = inner.getResponsesList().stream()
-                .skip(read + 1)
-                .map(counted -> counted.getResponseRange().getCount())
-                .toList();
-        long count = counts.stream().mapToLong(Long::longValue).sum();
-        boolean admitted = !counts.isEmpty() && count == (isReader(key) ? 0 : 1);
-        return new Outcome(mine, mine.isPresent() && admitted, count);
-    }
-
-    /** Any ticket of a lock that had some. */
-    static KeyValue other(TxnResponse response) {
-        TxnResponse inner = innermost(response);
-        return inner.getResponses(inner.getResponsesCount() - 1)
-                .getResponseRange()
-                .getKvs(0);
+        List<RangeResponse> more = read.subList(1, read.size());
+        long count = more.stream().mapToLong(RangeResponse::getCount).sum();
+        boolean admitted = mine.isPresent() && !more.isEmpty() && count == (isReader(key) ? 0 : 1);
+        Optional<KeyValue> other =
+                more.stream().flatMap(range -> range.getKvsList().stream()).findFirst();
+        return new Outcome(mine, admitted, count, other);
     }
 }

@@ -162,14 +162,16 @@ public final class Tickets {
     /** Whether those who are there would let another in, without writing. */
     private Optional<Refusal> judge(TicketKey key, Deadline deadline) {
         QueueView view = QueueView.read(client, queueOf(key), deadline);
-        return view.wouldAdmit(key.ticket().demand()) ? Optional.empty() : Optional.of(refusal(view));
+        return view.wouldAdmit(key.ticket().demand()) ? Optional.empty() : Optional.of(refusal(view.first()));
     }
 
     private Optional<Refusal> joinIfFree(TicketKey key, Deadline deadline) {
         ByteString queue = queueOf(key);
         key.aimAt(Slots.draw(key, queue, 0, none -> false).subList(0, 1));
-        TxnResponse response = write(key, Slots.joinIfFree(key, queue), deadline);
-        return key.revision() > 0 ? Optional.empty() : Optional.of(refusal(QueueView.Entry.of(Slots.other(response))));
+        Slots.Outcome outcome = write(key, Slots.joinIfFree(key, queue), deadline);
+        return outcome.mine().isPresent()
+                ? Optional.empty()
+                : Optional.of(refusal(outcome.other().map(QueueView.Entry::of)));
     }
 
     private Optional<Refusal> joinOrWithdraw(TicketKey key, Deadline deadline) {
@@ -182,11 +184,11 @@ public final class Tickets {
         }
         ticketKeys.abandon(key);
         ticketKeys.delete(key, deadline);
-        return Optional.of(refusal(view));
+        return Optional.of(refusal(view.first()));
     }
 
-    private static Refusal refusal(QueueView view) {
-        return view.first().map(Tickets::refusal).orElseGet(() -> new Refusal("held by another client"));
+    private static Refusal refusal(Optional<QueueView.Entry> first) {
+        return first.map(Tickets::refusal).orElseGet(() -> new Refusal("held by another client"));
     }
 
     private static Refusal refusal(QueueView.Entry other) {
@@ -255,7 +257,7 @@ public final class Tickets {
                             || known.filter(view -> view.isTaken(slot)).isPresent()));
             ByteString first = key.slots().get(0);
             tried.addAll(key.slots());
-            Slots.Outcome outcome = Slots.outcome(key, write(key, Slots.join(key, queue, seen == 0), deadline));
+            Slots.Outcome outcome = write(key, Slots.join(key, queue, seen == 0), deadline);
             if (outcome.mine().isPresent()) {
                 if (draws == 0 && key.bytes().equals(first)) {
                     // The first slot of all was free, so there may be no crowd any more.
@@ -272,13 +274,14 @@ public final class Tickets {
     }
 
     /** Sends what is to write a ticket, which is told from then on what becomes of its session if it did. */
-    private TxnResponse write(TicketKey key, TxnRequest txn, Deadline deadline) {
+    private Slots.Outcome write(TicketKey key, TxnRequest txn, Deadline deadline) {
         Optional<EtcdLeases.Answered> extension = extendIfOwed(key, deadline);
         TxnResponse response = send(txn, deadline);
         if (!Slots.wasMarked(response)) {
             throw RpcFailure.sessionEnded();
         }
-        Slots.outcome(key, response).mine().ifPresent(written -> {
+        Slots.Outcome outcome = Slots.outcome(key, response);
+        outcome.mine().ifPresent(written -> {
             extension
                     .filter(kept -> kept.isProvenBy(response.getHeader()))
                     .ifPresent(kept -> key.session().markExtended(kept.baseNanos()));
@@ -286,7 +289,7 @@ public final class Tickets {
                 throw RpcFailure.sessionEnded();
             }
         });
-        return response;
+        return outcome;
     }
 
     /** A ticket nobody will renew is owed its whole ttl, and its session was extended a while ago. Who waits is extended when it is let in. */
