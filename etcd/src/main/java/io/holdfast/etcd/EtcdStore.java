@@ -11,10 +11,9 @@ import io.holdfast.etcd.internal.wire.KeyValue;
 import io.holdfast.etcd.internal.wire.TxnRequest;
 import io.holdfast.etcd.layout.Keys;
 import io.holdfast.etcd.layout.Txns;
-import io.holdfast.etcd.session.SessionMoves;
+import io.holdfast.etcd.session.Renewals;
 import io.holdfast.etcd.session.Sessions;
 import io.holdfast.etcd.ticket.LockViews;
-import io.holdfast.etcd.ticket.Renewals;
 import io.holdfast.etcd.ticket.Tickets;
 import io.holdfast.spi.AdministeredStore;
 import io.holdfast.spi.Deadline;
@@ -53,7 +52,7 @@ final class EtcdStore implements DowngradingStore, AdministeredStore {
         this.client = new EtcdClient(settings, given, context);
         this.sessions = new Sessions(client, keys);
         this.tickets = new Tickets(keys, client, sessions);
-        this.renewals = new Renewals(sessions, new SessionMoves(sessions, client));
+        this.renewals = new Renewals(sessions, client);
         this.views = new LockViews(client, keys);
     }
 

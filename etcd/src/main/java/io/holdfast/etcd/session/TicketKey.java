@@ -91,7 +91,7 @@ public final class TicketKey {
     }
 
     /** Whether that is this key. */
-    public boolean isSame(KeyValue found) {
+    boolean isSame(KeyValue found) {
         return found.getCreateRevision() == revision;
     }
 
@@ -100,14 +100,14 @@ public final class TicketKey {
         return changeRevision;
     }
 
-    public void changedAt(long newRevision) {
+    void changedAt(long newRevision) {
         changeRevision = newRevision;
     }
 
     // Its moves to another session.
 
     /** Held by whoever moves it: one move at a time. */
-    public ReentrantLock moving() {
+    ReentrantLock moving() {
         return moving;
     }
 
@@ -118,7 +118,7 @@ public final class TicketKey {
 
     /** Where it may have moved, if the answer to that is still out; null if there is no such move. */
     @Nullable
-    public Session movesTo() {
+    Session movesTo() {
         return movesTo;
     }
 
@@ -176,7 +176,7 @@ public final class TicketKey {
     }
 
     /** Its session was extended by a request sent then. */
-    public void reportKept(long baseNanos) {
+    void reportKept(long baseNanos) {
         if (ticket.state() == Ticket.State.WAITING) {
             ticket.waiting(session.ttl(), baseNanos);
         } else {

@@ -78,7 +78,7 @@ public final class TicketKeys {
     }
 
     /** A key has gone over to another session, wanted or not. */
-    public void move(TicketKey key, Session to) {
+    void move(TicketKey key, Session to) {
         Session from = key.session();
         if (from == to) {
             // Whoever read the key before the move was answered has done so already.

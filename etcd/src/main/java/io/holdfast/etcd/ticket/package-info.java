@@ -1,5 +1,5 @@
 /**
- * Lets tickets into queues, finds out when they are admitted, keeps them and takes them out. The protocol is told in
+ * Lets tickets into queues, finds out when they are admitted, and takes them out. The protocol is told in
  * {@link io.holdfast.etcd.ticket.Tickets}. What it learns it reports to the tickets.
  */
 @NullMarked

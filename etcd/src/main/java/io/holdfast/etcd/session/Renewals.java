@@ -1,16 +1,14 @@
-package io.holdfast.etcd.ticket;
+package io.holdfast.etcd.session;
 
 import com.google.protobuf.ByteString;
 import io.holdfast.LossReason;
 import io.holdfast.etcd.client.EtcdClient;
 import io.holdfast.etcd.client.RpcFailure;
 import io.holdfast.etcd.internal.wire.KeyValue;
-import io.holdfast.etcd.session.EtcdLeases;
-import io.holdfast.etcd.session.Session;
-import io.holdfast.etcd.session.SessionMoves;
-import io.holdfast.etcd.session.Sessions;
-import io.holdfast.etcd.session.TicketKey;
-import io.holdfast.etcd.session.TicketKeys;
+import io.holdfast.etcd.internal.wire.RequestOp;
+import io.holdfast.etcd.internal.wire.TxnRequest;
+import io.holdfast.etcd.internal.wire.TxnResponse;
+import io.holdfast.etcd.layout.Txns;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.Ticket;
 import java.time.Duration;
@@ -23,17 +21,27 @@ import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 
-/** Keeps tickets: per session one keep-alive and one read of all their keys. */
+/*
+ * Keeps tickets: per session one keep-alive and one read of all their keys. For an extension beyond the ttl of its session a key goes
+ * to a session of its own.
+ *
+ * A move whose answer is missing may be made much later: when the key has moved elsewhere, or when the lease it has is counted
+ * on while the one it would move to runs out. So a move is for the key as it was last read (its mod revision), and a renewal that
+ * finds one not made rewrites the key as it is before it counts: from then on the move comes too late.
+ *
+ * The ticket may end while its key moves. Whoever ends it deletes the key by its create revision, on whatever lease it is, and
+ * gives back the session it may have moved to (TicketKeys.forget). If nobody does, the key's time is up all the same.
+ */
 public final class Renewals {
 
     private final Sessions sessions;
     private final TicketKeys ticketKeys;
-    private final SessionMoves moves;
+    private final EtcdClient client;
 
-    public Renewals(Sessions sessions, SessionMoves moves) {
+    public Renewals(Sessions sessions, EtcdClient client) {
         this.sessions = sessions;
         this.ticketKeys = sessions.ticketKeys();
-        this.moves = moves;
+        this.client = client;
     }
 
     public void renew(List<Ticket> tickets, Deadline deadline) {
@@ -95,7 +103,7 @@ public final class Renewals {
         Session session = key.session();
         report(key, session, sessions.extend(session, List.of(key.bytes()), deadline), deadline);
         if (key.ticket().state() == Ticket.State.HELD && ttl.compareTo(session.ttl()) > 0) {
-            moves.toOwnSession(key, ttl, deadline);
+            toOwnSession(key, ttl, deadline);
         }
     }
 
@@ -145,12 +153,79 @@ public final class Renewals {
         }
         key.changedAt(found.get().getModRevision());
         if (movesTo != null) {
-            moves.preclude(key, deadline);
+            preclude(key, deadline);
         }
         key.reportKept(finding.baseNanos());
     }
 
     private static void reportFailing(TicketKey key, RpcFailure failure) {
         key.ticket().failing(failure.about(key.ticket().name()));
+    }
+
+    /** Gives a key a session of its own, long enough. */
+    private void toOwnSession(TicketKey key, Duration ttl, Deadline deadline) {
+        Session own = sessions.openOwn(key.bytes(), ttl, deadline);
+        key.beginMove(own);
+        TxnResponse response = move(key, own, deadline);
+        Optional<KeyValue> found = readIn(response);
+        // A request may be made twice (a channel that repeats or hedges): then the second finds what the first has
+        // done.
+        boolean madeBefore = found.filter(key::isSame)
+                .filter(kv -> kv.getLease() == own.lease())
+                .isPresent();
+        if (response.getSucceeded() || madeBefore) {
+            ticketKeys.move(key, own);
+            // What was asked for; that etcd counts whole seconds shall not make it longer.
+            key.ticket().extended(ttl, own.baseNanos());
+            return;
+        }
+        ticketKeys.cancelMove(key);
+        if (found.filter(key::isSame).isPresent()) {
+            throw RpcFailure.unavailable("its key changed meanwhile");
+        }
+        ticketKeys.lose(key, LossReason.GONE, "its key in etcd is gone");
+    }
+
+    /** What a transaction read whose condition was not met. */
+    private static Optional<KeyValue> readIn(TxnResponse response) {
+        return response.getSucceeded()
+                ? Optional.empty()
+                : response.getResponses(0).getResponseRange().getKvsList().stream()
+                        .findFirst();
+    }
+
+    private TxnResponse move(TicketKey key, Session own, Deadline deadline) {
+        try {
+            return changeAsLastRead(key, key.put(own), deadline);
+        } catch (RpcFailure failure) {
+            if (failure.isNotApplied()) {
+                ticketKeys.cancelMove(key);
+            }
+            throw failure;
+        }
+    }
+
+    /** Makes sure that a move that was not made never will be. */
+    private void preclude(TicketKey key, Deadline deadline) {
+        TxnResponse response = changeAsLastRead(key, Txns.rewriteAsIs(key.bytes()), deadline);
+        Optional<KeyValue> found = readIn(response);
+        // Whoever changed it, perhaps this very request made twice: the move was for the key as it was before.
+        boolean changedHere = found.filter(key::isSame)
+                .filter(kv -> kv.getLease() == key.session().lease())
+                .isPresent();
+        if (!response.getSucceeded() && !changedHere) {
+            throw RpcFailure.unavailable("its key changed meanwhile");
+        }
+        key.changedAt(
+                found.map(KeyValue::getModRevision).orElse(response.getHeader().getRevision()));
+        ticketKeys.cancelMove(key);
+    }
+
+    /** Changes a key if it is as it was last read, else reads it. */
+    private TxnResponse changeAsLastRead(TicketKey key, RequestOp change, Deadline deadline) {
+        TxnRequest txn = Txns.ifAll(change, Txns.changedAt(key.bytes(), key.changeRevision())).toBuilder()
+                .addFailure(Txns.read(Txns.key(key.bytes())))
+                .build();
+        return client.txn(txn, EtcdClient.Repeat.NEVER, deadline);
     }
 }
