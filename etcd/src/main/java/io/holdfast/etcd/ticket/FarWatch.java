@@ -37,7 +37,7 @@ final class FarWatch extends QueueWatch {
 
     @Override
     void askAgain() {
-        TicketKey first = queue.waiting().firstEntry().getValue();
+        TicketKey first = queue.waiting.firstEntry().getValue();
         if (first.ticket().demand() instanceof Demand.Exclusive) {
             ask(deadline -> lookForAnyone(first, deadline), this::looked);
         } else {
@@ -47,7 +47,8 @@ final class FarWatch extends QueueWatch {
 
     /** Everybody ahead must leave before it is this one's turn: there is no need to read who they are. */
     private Look lookForAnyone(TicketKey first, Deadline deadline) {
-        RangeResponse answer = client.range(Txns.upTo(queue.start(), first.revision(), LockWaiters.NEAR + 1), deadline);
+        RangeResponse answer =
+                queue.client.range(Txns.upTo(queue.start, first.revision(), LockWaiters.NEAR + 1), deadline);
         Optional<Ahead> found = answer.getKvsCount() <= LockWaiters.NEAR
                 ? Optional.empty()
                 : Optional.of(new Ahead(answer.getKvs(LockWaiters.NEAR), true));
@@ -55,12 +56,12 @@ final class FarWatch extends QueueWatch {
     }
 
     private Look lookForWhoMustLeave(TicketKey first, Deadline deadline) {
-        QueueView listing = QueueView.read(client, queue.start(), deadline);
+        QueueView listing = QueueView.read(queue.client, queue.start, deadline);
         return new Look(listing.farAhead(LockWaiters.NEAR, first.revision()), listing.revision());
     }
 
     private List<Runnable> looked(Look look) {
-        if (queue.waiting().isEmpty()) {
+        if (queue.waiting.isEmpty()) {
             return List.of();
         }
         if (look.ahead().isEmpty()) {
@@ -96,7 +97,7 @@ final class FarWatch extends QueueWatch {
     }
 
     private void lookAgain() {
-        if (isCurrent() && !queue.waiting().isEmpty()) {
+        if (isCurrent() && !queue.waiting.isEmpty()) {
             askAgain();
         }
     }
@@ -104,7 +105,7 @@ final class FarWatch extends QueueWatch {
     /** While nobody waited nobody looked, whatever the watch told. */
     @Override
     List<Runnable> joined(TicketKey key) {
-        if (queue.waiting().size() == 1 && !isAsking()) {
+        if (queue.waiting.size() == 1 && !isAsking()) {
             askAgain();
         }
         return List.of();
@@ -117,7 +118,6 @@ final class FarWatch extends QueueWatch {
 
     @Override
     boolean covers(TicketKey waiter) {
-        return ahead != null
-                && (ahead.mustLeave() || queue.waiting().firstEntry().getValue() != waiter);
+        return ahead != null && (ahead.mustLeave() || queue.waiting.firstEntry().getValue() != waiter);
     }
 }

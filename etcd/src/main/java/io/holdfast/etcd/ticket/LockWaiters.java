@@ -56,12 +56,12 @@ final class LockWaiters implements TicketKey.Waiting {
     /** A view stays open for whoever waits again soon, and hears every release meanwhile. */
     private static final long IDLE_NANOS = Duration.ofMillis(50).toNanos();
 
-    private final ByteString start;
-    private final EtcdClient client;
+    final ByteString start; // of all keys of the lock
+    final EtcdClient client;
     private final Consumer<LockWaiters> closing;
     private final EarliestAlarm idle;
 
-    private final NavigableMap<Long, TicketKey> waiting = new TreeMap<>(); // by create revision; guarded by this
+    final NavigableMap<Long, TicketKey> waiting = new TreeMap<>(); // by create revision; guarded by this
     private @Nullable QueueWatch sight; // guarded by this
     private boolean closed; // guarded by this
     private long usedNanos; // guarded by this
@@ -161,20 +161,6 @@ final class LockWaiters implements TicketKey.Waiting {
     }
 
     // What the watches use, under the monitor.
-
-    EtcdClient client() {
-        return client;
-    }
-
-    /** What all keys of the lock begin with. */
-    ByteString start() {
-        return start;
-    }
-
-    /** Who waits, by create revision. */
-    NavigableMap<Long, TicketKey> waiting() {
-        return waiting;
-    }
 
     boolean isSeenBy(QueueWatch watch) {
         return sight == watch;

@@ -23,7 +23,7 @@ final class NearWatch extends QueueWatch {
 
     @Override
     void open() {
-        watch(queue.start(), Keys.endOf(queue.start()));
+        watch(queue.start, Keys.endOf(queue.start));
     }
 
     @Override
@@ -40,14 +40,14 @@ final class NearWatch extends QueueWatch {
     void askAgain() {
         view = null;
         aside.clear();
-        ask(deadline -> QueueView.read(client, queue.start(), deadline), this::listed);
+        ask(deadline -> QueueView.read(queue.client, queue.start, deadline), this::listed);
     }
 
     private List<Runnable> listed(QueueView listing) {
         listing.apply(aside);
         aside.clear();
         List<Runnable> news = new ArrayList<>();
-        queue.waiting().headMap(listing.revision(), true).values().removeIf(key -> {
+        queue.waiting.headMap(listing.revision(), true).values().removeIf(key -> {
             boolean gone = !listing.has(key.revision());
             if (gone) {
                 news.add(key::reportGone);
@@ -73,7 +73,7 @@ final class NearWatch extends QueueWatch {
                 return;
             }
             for (long gone : view.apply(events)) {
-                TicketKey mine = queue.waiting().remove(gone);
+                TicketKey mine = queue.waiting.remove(gone);
                 if (mine != null) {
                     news.add(mine::reportGone);
                 }
@@ -86,12 +86,12 @@ final class NearWatch extends QueueWatch {
     private List<Runnable> judge(QueueView now) {
         List<Runnable> news = new ArrayList<>();
         for (QueueView.Entry entry : now.admitted()) {
-            TicketKey mine = queue.waiting().remove(entry.created());
+            TicketKey mine = queue.waiting.remove(entry.created());
             if (mine != null) {
                 news.add(mine::reportGrant);
             }
         }
-        if (queue.waiting().isEmpty()) {
+        if (queue.waiting.isEmpty()) {
             queue.closeIfIdleLater();
         } else if (now.size() > LockWaiters.NO_LONGER_NEAR && isFar(now)) {
             queue.seeFar();
@@ -100,7 +100,7 @@ final class NearWatch extends QueueWatch {
     }
 
     private boolean isFar(QueueView now) {
-        long first = queue.waiting().firstKey();
+        long first = queue.waiting.firstKey();
         if (first == near || first > now.revision()) {
             return false;
         }
@@ -114,7 +114,7 @@ final class NearWatch extends QueueWatch {
             return List.of(); // the listing, or the event of its own creation, is still to come
         }
         if (!view.has(key.revision())) {
-            queue.waiting().remove(key.revision());
+            queue.waiting.remove(key.revision());
             return List.of(key::reportGone);
         }
         return judge(view);

@@ -1,7 +1,6 @@
 package io.holdfast.etcd.ticket;
 
 import com.google.protobuf.ByteString;
-import io.holdfast.etcd.client.EtcdClient;
 import io.holdfast.etcd.client.RpcFailure;
 import io.holdfast.etcd.client.WatchHub;
 import io.holdfast.etcd.internal.wire.KeyValue;
@@ -24,7 +23,6 @@ abstract class QueueWatch implements WatchHub.Watcher {
     private static final Duration PATIENCE = Duration.ofSeconds(5);
 
     final LockWaiters queue;
-    final EtcdClient client;
 
     private WatchHub.@Nullable Watch watch;
     private long asked; // the number of the last question
@@ -32,7 +30,6 @@ abstract class QueueWatch implements WatchHub.Watcher {
 
     QueueWatch(LockWaiters queue) {
         this.queue = queue;
-        this.client = queue.client();
     }
 
     abstract void open();
@@ -62,7 +59,7 @@ abstract class QueueWatch implements WatchHub.Watcher {
 
     final void watch(ByteString key, ByteString end) {
         close();
-        watch = client.watch(key, end, this);
+        watch = queue.client.watch(key, end, this);
     }
 
     final void close() {
@@ -79,13 +76,13 @@ abstract class QueueWatch implements WatchHub.Watcher {
     final <T> void ask(Function<Deadline, T> question, Function<T, List<Runnable>> answer) {
         long number = ++asked;
         asking = true;
-        client.context().background().execute(() -> ask(question, answer, number));
+        queue.client.context().background().execute(() -> ask(question, answer, number));
     }
 
     private <T> void ask(Function<Deadline, T> question, Function<T, List<Runnable>> answer, long number) {
         List<Runnable> news = List.of();
         try {
-            T reply = question.apply(client.deadlineIn(PATIENCE));
+            T reply = question.apply(queue.client.deadlineIn(PATIENCE));
             synchronized (queue) {
                 if (isCurrent() && number == asked) {
                     asking = false;
@@ -100,10 +97,10 @@ abstract class QueueWatch implements WatchHub.Watcher {
     }
 
     private void again(Runnable question, long number) {
-        client.later(PAUSE_NANOS, () -> {
+        queue.client.later(PAUSE_NANOS, () -> {
             synchronized (queue) {
                 if (isCurrent() && number == asked) {
-                    client.context().background().execute(question);
+                    queue.client.context().background().execute(question);
                 }
             }
         });
