@@ -169,7 +169,7 @@ public final class Sessions implements AutoCloseable {
     }
 
     /** Extends a lease and looks at keys. A lease found gone takes its keys with it. */
-    public EtcdLeases.Finding extend(Session session, List<ByteString> wanted, Deadline deadline) {
+    EtcdLeases.Finding extend(Session session, List<ByteString> wanted, Deadline deadline) {
         if (!session.isTidy(client.nanoTime())) {
             throw RpcFailure.unavailable("requests of unknown outcome must be cleared away first");
         }

@@ -75,7 +75,7 @@ final class Slots {
         return ThreadLocalRandom.current().nextLong(bound);
     }
 
-    private static ByteString slot(TicketKey key, ByteString start, long number) {
+    static ByteString slot(TicketKey key, ByteString start, long number) {
         return start.concat(ByteString.copyFromUtf8(key.session().slot(number)));
     }
 

@@ -23,6 +23,7 @@ import io.holdfast.spi.Ticket;
 import io.holdfast.spi.Withdrawal;
 import java.time.Duration;
 import java.util.HashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.Set;
@@ -69,7 +70,7 @@ import java.util.concurrent.ConcurrentHashMap;
  *       session finds whatever turns up afterwards (SessionSweeper). On a lease of the user's, which outlives the client, nothing is
  *       written once the client's marker is gone (Sessions.close).
  *   P7. A move to another lease with its answer missing: the next renewal reads which lease the key has, and follows, or
- *       sees to it that the move is not made any more (SessionMoves).
+ *       sees to it that the move is not made any more (Renewals).
  *   P7. "Database space exceeded" may be said of a transaction that was applied: the key is deleted at once, which works
  *       without space, and only then is the request called refused.
  *   A release that is to linger fails: the key stays where it is until it has lingered (SessionSweeper), or until a repeated
@@ -167,7 +168,7 @@ public final class Tickets {
 
     private Optional<Refusal> joinIfFree(TicketKey key, Deadline deadline) {
         ByteString queue = queueOf(key);
-        key.aimAt(Slots.draw(key, queue, 0, none -> false).subList(0, 1));
+        key.aimAt(List.of(Slots.slot(key, queue, 0)));
         Slots.Outcome outcome = write(key, Slots.joinIfFree(key, queue), deadline);
         return outcome.mine().isPresent()
                 ? Optional.empty()
