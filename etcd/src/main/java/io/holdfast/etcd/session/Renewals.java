@@ -29,6 +29,10 @@ import java.util.Optional;
  * on while the one it would move to runs out. So a move is for the key as it was last read (its mod revision), and a renewal that
  * finds one not made rewrites the key as it is before it counts: from then on the move comes too late.
  *
+ * A key that has moved belongs to its former session until the answer comes. The new lease may end before that: its session tells
+ * those who are in it, and takes nobody in afterwards (Session.enter), so whoever moves the key there tells its ticket. Of a forced
+ * release the session of the lease is told that the key had when the administrator looked: the key is looked for in all.
+ *
  * The ticket may end while its key moves. Whoever ends it deletes the key by its create revision, on whatever lease it is, and
  * gives back the session it may have moved to (TicketKeys.forget). If nobody does, the key's time is up all the same.
  */

@@ -147,7 +147,7 @@ public final class Session {
         return over;
     }
 
-    /** Takes a key in before it is written. False if the lease has ended: then nobody would tell its ticket. */
+    /** Takes a key in, before it is written or when it has moved here. False if the lease has ended: then nobody would tell its ticket. */
     public synchronized boolean enter(TicketKey key) {
         if (!over) {
             keys.add(key);

@@ -345,7 +345,9 @@ public final class Sessions implements AutoCloseable {
         private void rewritten(String value) {
             if (value.startsWith(Keys.FORCED)) {
                 String created = value.substring(Keys.FORCED.length());
-                session.live()
+                // The key may have moved since, or its move to this session may not be answered yet.
+                all.stream()
+                        .flatMap(Session::live)
                         .filter(key -> String.valueOf(key.revision()).equals(created))
                         .forEach(key ->
                                 ticketKeys.lose(key, LossReason.FORCED, "an administrator released it by force"));

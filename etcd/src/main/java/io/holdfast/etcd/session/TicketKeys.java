@@ -84,7 +84,11 @@ public final class TicketKeys {
             // Whoever read the key before the move was answered has done so already.
             return;
         }
-        to.keys().add(key);
+        if (!to.enter(key)) {
+            // It ended before the answer came, and told only those who were in it.
+            lose(key, LossReason.GONE, "the lease it has just moved to has ended");
+            return;
+        }
         key.finishMove(to);
         from.keys().remove(key);
         discardIfDone(from);
