@@ -82,20 +82,20 @@ public final class Sessions implements AutoCloseable {
         }
         long ttlClass = settings.lease().isPresent() ? GIVEN : seconds(ttl);
         Session known = common.get(ttlClass);
-        long now = client.nanoTime();
-        if (known != null && isFresh(known, now)) {
-            requireTtl(known, lockName, ttl);
-            known.markUsed(now);
-            return known;
-        }
+        Session session =
+                known != null && isFresh(known) ? known : freshSession(ttlClass, keys.queue(lockName), deadline);
+        requireTtl(session, lockName, ttl);
+        session.markUsed(client.nanoTime());
+        return session;
+    }
+
+    /** @param readable a key the login may read, if it may do anything */
+    private Session freshSession(long ttlClass, ByteString readable, Deadline deadline) {
         if (!EtcdClient.tryLock(opening, deadline.within(settings.timeout()))) {
             throw RpcFailure.unavailable("no time left to open a session");
         }
         try {
-            Session session = renewOrOpen(ttlClass, keys.queue(lockName), deadline);
-            requireTtl(session, lockName, ttl);
-            session.markUsed(client.nanoTime());
-            return session;
+            return renewOrOpen(ttlClass, readable, deadline);
         } catch (RpcFailure failure) {
             // A lease without keys hinders nobody: whatever became of it, nothing was taken.
             throw failure.asNotApplied();
@@ -246,28 +246,25 @@ public final class Sessions implements AutoCloseable {
     }
 
     /** Whoever is granted a lock through it has at least half the ttl. The rounds keep it so. */
-    private static boolean isFresh(Session session, long nowNanos) {
+    private boolean isFresh(Session session) {
         return !session.isOver()
-                && nowNanos - session.baseNanos() < session.ttl().toNanos() / 2;
+                && client.nanoTime() - session.baseNanos() < session.ttl().toNanos() / 2;
     }
 
-    /** @param readable a key the login may read, if it may do anything */
     private Session renewOrOpen(long ttlClass, ByteString readable, Deadline deadline) {
         Session known = common.get(ttlClass);
         if (known != null && !known.isOver()) {
-            long now = client.nanoTime();
-            if (!isFresh(known, now) && !known.isExpired(now)) {
+            if (!isFresh(known) && !known.isExpired(client.nanoTime())) {
                 if (!extend(known, List.of(), deadline).refused().isEmpty()) {
                     // The login has lost its right to the lock the session was opened for; perhaps it has one to this.
                     known.setReadable(readable);
                     extend(known, List.of(), deadline).key(readable);
                 }
-                now = client.nanoTime();
             }
-            if (isFresh(known, now)) {
+            if (isFresh(known)) {
                 return known;
             }
-            if (!known.isOver() && !known.isExpired(now)) {
+            if (!known.isOver() && !known.isExpired(client.nanoTime())) {
                 // Others may hold locks through it yet: theirs is not to be lost because ours cannot be had.
                 throw RpcFailure.unavailable("etcd is changing its leader, the lease waits for it");
             }

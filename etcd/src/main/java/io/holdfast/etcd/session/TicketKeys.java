@@ -108,11 +108,6 @@ public final class TicketKeys {
         }
     }
 
-    /** Deletes a key wherever it may be; twice is no harm. Whether it was there. */
-    public boolean delete(TicketKey key, Deadline deadline) {
-        return delete(List.of(key), key.session(), deadline).wasThere(key);
-    }
-
     /**
      * Deletes a key that nobody wants any more, and others of its session with it: a crowd that gives up is asked for one by one, on one
      * thread.

@@ -183,8 +183,7 @@ public final class Tickets {
         if (view.admits(key.revision())) {
             return Optional.empty();
         }
-        ticketKeys.abandon(key);
-        ticketKeys.delete(key, deadline);
+        ticketKeys.withdraw(key, deadline);
         return Optional.of(refusal(view.first()));
     }
 
@@ -317,7 +316,7 @@ public final class Tickets {
         if (failure.isOutOfSpace()) {
             try {
                 // It was answered, so it is not on its way any more: after this nothing is left for certain.
-                ticketKeys.delete(key, deadline);
+                ticketKeys.withdraw(key, deadline);
                 ticketKeys.forget(key);
                 return failure.asNotApplied();
             } catch (RpcFailure again) {
