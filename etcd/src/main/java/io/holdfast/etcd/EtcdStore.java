@@ -50,8 +50,8 @@ final class EtcdStore implements DowngradingStore, AdministeredStore {
         this.traits = StoreTraits.of(settings.display()).withTtls(MIN_TTL, MAX_TTL);
         this.keys = new Keys(settings.prefix());
         this.client = new EtcdClient(settings, given, context);
-        this.sessions = new Sessions(client, keys);
-        this.tickets = new Tickets(keys, client, sessions);
+        this.sessions = new Sessions(settings, client, context, keys);
+        this.tickets = new Tickets(context, keys, client, sessions);
         this.renewals = new Renewals(sessions, client);
         this.views = new LockViews(client, keys);
     }

@@ -85,16 +85,7 @@ public final class EtcdClient implements AutoCloseable {
         this.settings = settings;
         this.context = context;
         this.endpoints = new Endpoints(settings, given, "holdfast-" + context.clientName() + "-etcd", new Headers());
-        this.hub = new WatchHub(this);
-    }
-
-    public EtcdSettings settings() {
-        return settings;
-    }
-
-    /** What the client it belongs to has for all its stores. */
-    public StoreContext context() {
-        return context;
+        this.hub = new WatchHub(this, context);
     }
 
     public long nanoTime() {

@@ -12,6 +12,7 @@ import io.holdfast.etcd.internal.wire.WatchCreateRequest;
 import io.holdfast.etcd.internal.wire.WatchGrpc;
 import io.holdfast.etcd.internal.wire.WatchRequest;
 import io.holdfast.etcd.internal.wire.WatchResponse;
+import io.holdfast.spi.StoreContext;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.time.Duration;
@@ -90,14 +91,16 @@ public final class WatchHub implements AutoCloseable {
     }
 
     private final EtcdClient client;
+    private final StoreContext context;
     private final Set<Watch> watches = new LinkedHashSet<>(); // guarded by this
     private @Nullable Stream stream; // guarded by this
     private boolean reopening; // guarded by this
     private boolean closed; // guarded by this
     private long pauseNanos = FIRST_PAUSE_NANOS; // guarded by this
 
-    WatchHub(EtcdClient client) {
+    WatchHub(EtcdClient client, StoreContext context) {
         this.client = client;
+        this.context = context;
         client.endpoints().onMove(this::moved);
     }
 
@@ -133,7 +136,7 @@ public final class WatchHub implements AutoCloseable {
         if (afterNanos == 0 && !client.needsLogin()) {
             open();
         } else {
-            client.later(afterNanos, () -> client.context().background().execute(this::open));
+            client.later(afterNanos, () -> context.background().execute(this::open));
         }
     }
 

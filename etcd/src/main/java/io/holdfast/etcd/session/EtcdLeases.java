@@ -20,6 +20,7 @@ import io.holdfast.etcd.internal.wire.TxnRequest;
 import io.holdfast.etcd.layout.Keys;
 import io.holdfast.etcd.layout.Txns;
 import io.holdfast.spi.Deadline;
+import io.holdfast.spi.StoreContext;
 import java.time.Duration;
 import java.util.Collection;
 import java.util.HashMap;
@@ -97,10 +98,12 @@ public final class EtcdLeases {
     }
 
     private final EtcdClient client;
+    private final StoreContext context;
     private final Keys keys;
 
-    EtcdLeases(EtcdClient client, Keys keys) {
+    EtcdLeases(EtcdClient client, StoreContext context, Keys keys) {
         this.client = client;
+        this.context = context;
         this.keys = keys;
     }
 
@@ -132,7 +135,7 @@ public final class EtcdLeases {
             throw RpcFailure.unavailable("the given lease " + Long.toHexString(lease) + " has ended");
         }
         // Enough to tell clients apart, and other clients may be given the same lease.
-        String own = client.context().clientId().substring(0, 12);
+        String own = context.clientId().substring(0, 12);
         return new Session(
                 lease,
                 Duration.ofSeconds(answer.getGrantedTtl()),

@@ -9,6 +9,7 @@ import io.holdfast.etcd.internal.wire.TxnRequest;
 import io.holdfast.etcd.layout.Keys;
 import io.holdfast.etcd.layout.Txns;
 import io.holdfast.spi.Deadline;
+import io.holdfast.spi.StoreContext.Timer;
 import io.holdfast.spi.support.EarliestAlarm;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
@@ -55,12 +56,12 @@ final class SessionSweeper {
     private final AtomicBoolean underWay = new AtomicBoolean();
     private final EarliestAlarm alarm;
 
-    SessionSweeper(Sessions sessions, TicketKeys ticketKeys, EtcdClient client, Keys keys) {
+    SessionSweeper(Sessions sessions, TicketKeys ticketKeys, EtcdClient client, Timer timer, Keys keys) {
         this.sessions = sessions;
         this.ticketKeys = ticketKeys;
         this.client = client;
         this.keys = keys;
-        this.alarm = new EarliestAlarm(client.context().timer(), () -> sessions.inBackground(this::round));
+        this.alarm = new EarliestAlarm(timer, () -> sessions.inBackground(this::round));
     }
 
     /** Sees to it that there is a next round, soon enough for all. */

@@ -13,6 +13,7 @@ import io.holdfast.etcd.internal.wire.PutRequest;
 import io.holdfast.etcd.layout.Keys;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.DurationText;
+import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.Ticket;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
@@ -53,6 +54,7 @@ public final class Sessions implements AutoCloseable {
 
     private final EtcdSettings settings;
     private final EtcdClient client;
+    private final StoreContext context;
     private final Keys keys;
     private final EtcdLeases leases;
     private final TicketKeys ticketKeys;
@@ -62,13 +64,14 @@ public final class Sessions implements AutoCloseable {
     private final SessionSweeper sweeper;
     private volatile boolean closed;
 
-    public Sessions(EtcdClient client, Keys keys) {
-        this.settings = client.settings();
+    public Sessions(EtcdSettings settings, EtcdClient client, StoreContext context, Keys keys) {
+        this.settings = settings;
         this.client = client;
+        this.context = context;
         this.keys = keys;
         this.ticketKeys = new TicketKeys(client, this::discard);
-        this.leases = new EtcdLeases(client, keys);
-        this.sweeper = new SessionSweeper(this, ticketKeys, client, keys);
+        this.leases = new EtcdLeases(client, context, keys);
+        this.sweeper = new SessionSweeper(this, ticketKeys, client, context.timer(), keys);
     }
 
     public TicketKeys ticketKeys() {
@@ -122,7 +125,7 @@ public final class Sessions implements AutoCloseable {
 
     /** Ends such a session then, which is more exact than its expiry. */
     public void endLingering(Session session, long atNanos) {
-        client.context().timer().at(atNanos, () -> leases.revokeAsync(session.lease()));
+        context.timer().at(atNanos, () -> leases.revokeAsync(session.lease()));
     }
 
     /** Gives a lease back that nothing is held through. */
@@ -231,7 +234,7 @@ public final class Sessions implements AutoCloseable {
     /** Not once the store is closed: its client takes no tasks any more. */
     void inBackground(Runnable task) {
         if (!closed) {
-            client.context().background().execute(task);
+            context.background().execute(task);
         }
     }
 
@@ -297,7 +300,7 @@ public final class Sessions implements AutoCloseable {
     void writeOwnKey(Session session) {
         PutRequest put = PutRequest.newBuilder()
                 .setKey(keys.session(session.lease()))
-                .setValue(ByteString.copyFromUtf8(client.context().clientName()))
+                .setValue(ByteString.copyFromUtf8(context.clientName()))
                 .setLease(session.lease())
                 .build();
         client.callAsync(KVGrpc.getPutMethod(), put).whenComplete((answer, failure) -> {

@@ -4,12 +4,14 @@ import com.google.protobuf.ByteString;
 import io.holdfast.etcd.client.EtcdClient;
 import io.holdfast.etcd.internal.wire.KeyValue;
 import io.holdfast.etcd.session.TicketKey;
+import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.support.EarliestAlarm;
 import java.time.Duration;
 import java.util.List;
 import java.util.NavigableMap;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.concurrent.Executor;
 import java.util.function.Consumer;
 import org.jspecify.annotations.Nullable;
 
@@ -58,6 +60,7 @@ final class LockWaiters implements TicketKey.Waiting {
 
     final ByteString start; // of all keys of the lock
     final EtcdClient client;
+    final Executor background;
     private final Consumer<LockWaiters> closing;
     private final EarliestAlarm idle;
 
@@ -67,11 +70,12 @@ final class LockWaiters implements TicketKey.Waiting {
     private long usedNanos; // guarded by this
 
     /** @param closing called when nobody waits any more */
-    LockWaiters(ByteString start, EtcdClient client, Consumer<LockWaiters> closing) {
+    LockWaiters(ByteString start, EtcdClient client, StoreContext context, Consumer<LockWaiters> closing) {
         this.start = start;
         this.client = client;
+        this.background = context.background();
         this.closing = closing;
-        this.idle = new EarliestAlarm(client.context().timer(), this::closeIfIdle);
+        this.idle = new EarliestAlarm(context.timer(), this::closeIfIdle);
     }
 
     /**

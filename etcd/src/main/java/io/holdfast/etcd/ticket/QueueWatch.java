@@ -76,7 +76,7 @@ abstract class QueueWatch implements WatchHub.Watcher {
     final <T> void ask(Function<Deadline, T> question, Function<T, List<Runnable>> answer) {
         long number = ++asked;
         asking = true;
-        queue.client.context().background().execute(() -> ask(question, answer, number));
+        queue.background.execute(() -> ask(question, answer, number));
     }
 
     private <T> void ask(Function<Deadline, T> question, Function<T, List<Runnable>> answer, long number) {
@@ -100,7 +100,7 @@ abstract class QueueWatch implements WatchHub.Watcher {
         queue.client.later(PAUSE_NANOS, () -> {
             synchronized (queue) {
                 if (isCurrent() && number == asked) {
-                    queue.client.context().background().execute(question);
+                    queue.background.execute(question);
                 }
             }
         });

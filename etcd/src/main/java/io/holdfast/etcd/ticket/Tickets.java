@@ -19,6 +19,7 @@ import io.holdfast.spi.Deadline;
 import io.holdfast.spi.LockStore.Mode;
 import io.holdfast.spi.Refusal;
 import io.holdfast.spi.ReleaseAnswer;
+import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.Ticket;
 import io.holdfast.spi.Withdrawal;
 import java.time.Duration;
@@ -90,13 +91,15 @@ public final class Tickets {
 
     private final Keys keys;
     private final EtcdClient client;
+    private final StoreContext context;
     private final Sessions sessions;
     private final TicketKeys ticketKeys;
     private final Map<ByteString, LockWaiters> queues = new ConcurrentHashMap<>(); // that somebody waits in
     private final Set<String> refused = ConcurrentHashMap.newKeySet();
     private final Map<ByteString, Long> crowds = new ConcurrentHashMap<>(); // by what their slots begin with
 
-    public Tickets(Keys keys, EtcdClient client, Sessions sessions) {
+    public Tickets(StoreContext context, Keys keys, EtcdClient client, Sessions sessions) {
+        this.context = context;
         this.keys = keys;
         this.client = client;
         this.sessions = sessions;
@@ -233,7 +236,7 @@ public final class Tickets {
     }
 
     private LockWaiters newQueue(ByteString queue) {
-        return new LockWaiters(queue, client, closed -> queues.remove(queue, closed));
+        return new LockWaiters(queue, client, context, closed -> queues.remove(queue, closed));
     }
 
     private ByteString queueOf(TicketKey key) {
