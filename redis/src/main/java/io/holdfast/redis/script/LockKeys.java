@@ -3,6 +3,8 @@ package io.holdfast.redis.script;
 import io.holdfast.spi.support.PercentEncoding;
 import java.util.List;
 import java.util.Optional;
+import redis.clients.jedis.args.Rawable;
+import redis.clients.jedis.args.RawableFactory;
 import redis.clients.jedis.util.JedisClusterCRC16;
 
 /**
@@ -16,9 +18,10 @@ import redis.clients.jedis.util.JedisClusterCRC16;
  * @param name the lock
  * @param lock the key whose existence means "held"
  * @param all in the order the scripts expect
+ * @param encoded the same as they are sent: every request names all of them
  * @param slot of a cluster, in which all of them are
  */
-public record LockKeys(String name, String lock, List<String> all, int slot) {
+public record LockKeys(String name, String lock, List<String> all, List<Rawable> encoded, int slot) {
 
     private static final PercentEncoding NAMES =
             new PercentEncoding(c -> c >= ' ' && c != 0x7f && c != '{' && c != '}');
@@ -36,7 +39,8 @@ public record LockKeys(String name, String lock, List<String> all, int slot) {
         String wrapped = "{" + lock;
         List<String> all = List.of(
                 lock, wrapped + HOLDERS, wrapped + QUEUE, wrapped + HEARTBEATS, wrapped + TICKETS, wrapped + COUNTER);
-        return new LockKeys(name, lock, all, JedisClusterCRC16.getSlot(lock));
+        List<Rawable> encoded = all.stream().map(RawableFactory::from).toList();
+        return new LockKeys(name, lock, all, encoded, JedisClusterCRC16.getSlot(lock));
     }
 
     /** The keys of the lock whose lock key this is. A foreign key may hold anything: it is named as it is. */

@@ -3,6 +3,7 @@ package io.holdfast.redis.script;
 import java.util.List;
 import redis.clients.jedis.CommandArguments;
 import redis.clients.jedis.Protocol.Command;
+import redis.clients.jedis.args.Rawable;
 
 /**
  * One call of a script on keys of one slot. Immutable.
@@ -12,7 +13,7 @@ import redis.clients.jedis.Protocol.Command;
  * @param optionalKeys how many of the keys, the last ones, the script can do without
  */
 public record ScriptCall(
-        Script script, int slot, String lockName, List<String> keys, int optionalKeys, List<String> arguments) {
+        Script script, int slot, String lockName, List<Rawable> keys, int optionalKeys, List<String> arguments) {
 
     /** The same without the keys that are not needed: a slot that is on its way to another server may have some here and some there. */
     ScriptCall withNeededKeysOnly() {

@@ -11,6 +11,7 @@ import io.holdfast.spi.Deadline;
 import io.holdfast.spi.StoreContext;
 import java.time.Duration;
 import java.util.ArrayList;
+import java.util.Collections;
 import java.util.List;
 import java.util.Optional;
 import java.util.function.BiConsumer;
@@ -94,11 +95,12 @@ public final class ScriptCalls {
 
     /** A call of a script on all keys of a lock. */
     public ScriptCall call(Script script, LockKeys keys, String... arguments) {
-        List<String> all = new ArrayList<>(List.of(arguments));
+        List<String> all = new ArrayList<>(arguments.length + 1);
+        Collections.addAll(all, arguments);
         if (script.mayMint()) {
             all.add(counterLife);
         }
-        return new ScriptCall(script, keys.slot(), keys.name(), keys.all(), 0, all);
+        return new ScriptCall(script, keys.slot(), keys.name(), keys.encoded(), 0, all);
     }
 
     /** Calls a script on all keys of a lock. */

@@ -7,6 +7,7 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
+import redis.clients.jedis.args.Rawable;
 
 /** Makes calls that keep many tickets at once. Immutable. */
 public final class TicketCalls {
@@ -32,15 +33,15 @@ public final class TicketCalls {
     /** Of tickets that are held. Only the lock keys are needed. */
     public Batch renew(List<Ticket> held, Function<Ticket, Duration> ttl) {
         Map<LockKeys, List<Ticket>> byLock = byLock(held);
-        List<String> keys = new ArrayList<>(held.size());
-        List<String> optional = new ArrayList<>();
+        List<Rawable> keys = new ArrayList<>(held.size());
+        List<Rawable> optional = new ArrayList<>();
         List<String> arguments = new ArrayList<>(4 * held.size());
         arguments.add(String.valueOf(byLock.size()));
         byLock.forEach((lock, tickets) -> {
             String mode = Script.mode(tickets.get(0));
-            keys.add(lock.lock());
+            keys.add(lock.encoded().get(0));
             if (!mode.equals("x")) {
-                optional.add(lock.holders());
+                optional.add(lock.encoded().get(1));
             }
             arguments.add(mode);
             add(arguments, tickets, ttl);
@@ -52,11 +53,11 @@ public final class TicketCalls {
     /** Of tickets that wait, as far as we know. */
     public Batch heartbeat(List<Ticket> waiting, Function<Ticket, Duration> ttl) {
         Map<LockKeys, List<Ticket>> byLock = byLock(waiting);
-        List<String> keys = new ArrayList<>(6 * byLock.size());
+        List<Rawable> keys = new ArrayList<>(6 * byLock.size());
         List<String> arguments = new ArrayList<>(3 * waiting.size());
         arguments.add(channel);
         byLock.forEach((lock, tickets) -> {
-            keys.addAll(lock.all());
+            keys.addAll(lock.encoded());
             add(arguments, tickets, ttl);
         });
         arguments.add(counterLife);
@@ -83,7 +84,7 @@ public final class TicketCalls {
     private static Batch batch(
             Script script,
             Map<LockKeys, List<Ticket>> byLock,
-            List<String> keys,
+            List<Rawable> keys,
             int optionalKeys,
             List<String> arguments) {
         LockKeys first = byLock.keySet().iterator().next();

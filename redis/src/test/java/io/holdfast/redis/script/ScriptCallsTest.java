@@ -20,6 +20,7 @@ import java.util.List;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import redis.clients.jedis.Connection;
+import redis.clients.jedis.args.Rawable;
 
 @DisplayName("An error between borrowing a connection and reading the answer")
 class ScriptCallsTest {
@@ -85,7 +86,7 @@ class ScriptCallsTest {
 
     /** So large that an alarm guards it. */
     private static ScriptCall call() {
-        List<String> keys = LockKeys.of("holdfast:", "lock").all();
+        List<Rawable> keys = LockKeys.of("holdfast:", "lock").encoded();
         return new ScriptCall(Script.RENEW, 0, "lock", keys, 0, Collections.nCopies(300, "x"));
     }
 
