@@ -15,6 +15,7 @@ import io.holdfast.zookeeper.tree.NodeNames;
 import io.holdfast.zookeeper.tree.QueueView;
 import io.holdfast.zookeeper.tree.QueuedNode;
 import java.util.List;
+import java.util.Objects;
 import java.util.Optional;
 import java.util.concurrent.CompletableFuture;
 import org.apache.zookeeper.CreateMode;
@@ -44,6 +45,9 @@ final class EphemeralNode {
     private final String directory;
 
     private volatile @Nullable Created created;
+    /** Of the last one created: kept when that is gone, for those who have just looked. */
+    private volatile @Nullable QueuedNode queued;
+
     private volatile boolean mayExist;
     private @Nullable CompletableFuture<Boolean> deletion; // the last one; guarded by this
 
@@ -71,9 +75,9 @@ final class EphemeralNode {
         return Optional.ofNullable(created);
     }
 
-    /** Without its directory. To be asked only once it was created. */
-    String name() {
-        return created().orElseThrow().path().substring(directory.length() + 1);
+    /** As others see it in the queue. To be asked only once it was created. */
+    QueuedNode queued() {
+        return Objects.requireNonNull(queued);
     }
 
     /**
@@ -90,12 +94,12 @@ final class EphemeralNode {
             session.awaitConnected(ticket.name(), deadline);
             try {
                 if (mayExist && created == null) {
-                    created = Answers.await(find(), deadline).orElse(null);
+                    Answers.await(find(), deadline).ifPresent(this::isCreated);
                     mayExist = created != null;
                 }
                 Joined joined = created == null ? create(tickets, deadline) : joined(list(), deadline);
                 requireToken(created().orElseThrow().czxid());
-                if (QueueView.isNumberedForItself(name())) {
+                if (queued().isNumberedForItself()) {
                     return joined;
                 }
                 beginNumbersAnew(deadline);
@@ -133,7 +137,7 @@ final class EphemeralNode {
         Created node;
         try {
             node = Answers.await(creation, deadline);
-            created = node;
+            isCreated(node);
         } catch (KeeperException e) {
             mayExist = Answers.isUnknown(e.code());
             throw Directories.reason(parents, e);
@@ -143,7 +147,7 @@ final class EphemeralNode {
             turns.begun(directory, node);
             return new Joined(true, Optional.empty());
         }
-        Optional<Boolean> admitted = view.flatMap(queue -> queue.admits(name()));
+        Optional<Boolean> admitted = view.flatMap(queue -> queue.admits(queued()));
         return admitted.isPresent()
                 ? new Joined(admitted.get(), Optional.empty())
                 : joined(listing.orElseGet(this::list), deadline);
@@ -155,6 +159,11 @@ final class EphemeralNode {
         forgetCreation();
         Answers.await(session.requests().delete(directory), deadline);
         directories.forget(directory);
+    }
+
+    private void isCreated(Created node) {
+        queued = QueuedNode.ours(node.path().substring(directory.length() + 1));
+        created = node;
     }
 
     private synchronized void forgetCreation() {
@@ -169,12 +178,12 @@ final class EphemeralNode {
 
     private Joined joined(CompletableFuture<Children> listing, Deadline deadline) throws KeeperException {
         QueueView queue = QueueView.of(Answers.await(listing, deadline).names());
-        if (!queue.contains(name())) {
+        if (!queue.contains(queued())) {
             // Somebody deleted it.
             forgetCreation();
             throw KeeperException.create(Code.NONODE, directory);
         }
-        if (queue.isFirst(name())) {
+        if (queue.isFirst(queued())) {
             turns.begun(directory, created().orElseThrow());
         } else {
             turns.disturbed(directory);
@@ -185,7 +194,7 @@ final class EphemeralNode {
                     "more than " + QueueView.LONGEST + " tickets queued for one lock would exceed what ZooKeeper lists "
                             + "in one answer; let threads of one client wait at its own gate (fairness BALANCED)");
         }
-        return new Joined(queue.admits(name()), Optional.of(queue));
+        return new Joined(queue.admits(queued()), Optional.of(queue));
     }
 
     private void requireToken(long czxid) {

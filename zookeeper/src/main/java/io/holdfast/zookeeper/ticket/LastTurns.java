@@ -1,7 +1,7 @@
 package io.holdfast.zookeeper.ticket;
 
 import io.holdfast.zookeeper.session.AsyncZooKeeper.Created;
-import io.holdfast.zookeeper.tree.QueueView;
+import io.holdfast.zookeeper.tree.QueuedNode;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
 
@@ -27,7 +27,7 @@ final class LastTurns {
     private record Turn(int number, long czxid, boolean second, boolean over) {
 
         boolean isFollowedBy(Created node) {
-            int next = QueueView.number(node.path());
+            int next = QueuedNode.ours(node.path()).sequence();
             return over && next == number + 1 && node.czxid() - czxid <= next;
         }
     }
@@ -56,7 +56,7 @@ final class LastTurns {
         }
         turns.compute(directory, (path, last) -> {
             boolean second = last != null && last.isFollowedBy(node);
-            return new Turn(QueueView.number(node.path()), node.czxid(), second, false);
+            return new Turn(QueuedNode.ours(node.path()).sequence(), node.czxid(), second, false);
         });
     }
 

@@ -7,11 +7,12 @@ import io.holdfast.zookeeper.session.Session;
 import io.holdfast.zookeeper.session.WatchHub;
 import io.holdfast.zookeeper.tree.QueueView;
 import io.holdfast.zookeeper.tree.QueueView.Ahead;
+import io.holdfast.zookeeper.tree.QueuedNode;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
+import java.util.NavigableMap;
 import java.util.Optional;
+import java.util.TreeMap;
 import org.apache.zookeeper.KeeperException.Code;
 import org.apache.zookeeper.Watcher.Event.EventType;
 import org.jspecify.annotations.Nullable;
@@ -72,7 +73,7 @@ final class LockWaiters implements WatchHub.Listener {
     private final String directory;
 
     // Guarded by this.
-    private final Map<String, TicketNode> waiting = new HashMap<>();
+    private final NavigableMap<QueuedNode, TicketNode> waiting = new TreeMap<>();
     private Knowledge knowledge = Knowledge.NONE;
     private QueueView queue = QueueView.of(List.of());
     private int looks;
@@ -121,10 +122,10 @@ final class LockWaiters implements WatchHub.Listener {
         return knowledge == Knowledge.EXACT;
     }
 
-    /** Whether the node of that name holds the lock; empty if the view cannot tell. */
-    synchronized Optional<Boolean> admits(String name) {
-        return isExact() && queue.covers(name) && !queue.isTooLong()
-                ? Optional.of(queue.admits(name))
+    /** Whether the node holds the lock; empty if the view cannot tell. */
+    synchronized Optional<Boolean> admits(QueuedNode node) {
+        return isExact() && queue.covers(node) && !queue.isTooLong()
+                ? Optional.of(queue.admits(node))
                 : Optional.empty();
     }
 
@@ -141,9 +142,9 @@ final class LockWaiters implements WatchHub.Listener {
             if (knowledge == Knowledge.DROPPED) {
                 return false;
             }
-            waiting.put(node.name(), node);
+            waiting.put(node.node().queued(), node);
             use();
-            if (isExact() && queue.covers(node.name())) {
+            if (isExact() && queue.covers(node.node().queued())) {
                 decide(changes);
             } else if (isExact() || (knowledge == Knowledge.NONE && !goFar(seen))) {
                 look();
@@ -155,7 +156,7 @@ final class LockWaiters implements WatchHub.Listener {
 
     /** It waits no more, if it ever did. */
     synchronized void remove(TicketNode node) {
-        if (node.node().created().isPresent() && waiting.remove(node.name(), node)) {
+        if (node.node().created().isPresent() && waiting.remove(node.node().queued(), node)) {
             dropIfCrowded();
         }
     }
@@ -269,9 +270,11 @@ final class LockWaiters implements WatchHub.Listener {
             } else {
                 know(Knowledge.EXACT);
                 queue = QueueView.of(children.names(), children.version());
-                waiting.values().stream()
-                        .filter(node -> !queue.contains(node.name()))
-                        .forEach(changes.deleted::add);
+                waiting.forEach((queued, node) -> {
+                    if (!queue.contains(queued)) {
+                        changes.deleted.add(node);
+                    }
+                });
                 decide(changes);
             }
         }
@@ -280,7 +283,7 @@ final class LockWaiters implements WatchHub.Listener {
     }
 
     private boolean goFar(Optional<QueueView> seen) {
-        Optional<Ahead> ahead = seen.flatMap(known -> known.farAhead(NEAR, waiting.keySet()));
+        Optional<Ahead> ahead = seen.flatMap(known -> known.farAhead(NEAR, waiting.navigableKeySet()));
         ahead.ifPresent(found -> {
             know(Knowledge.FAR);
             unwatch();
@@ -342,8 +345,7 @@ final class LockWaiters implements WatchHub.Listener {
         if (change == EventType.NodeCreated) {
             queue.created(name);
         } else if (change == EventType.NodeDeleted) {
-            queue.deleted(name);
-            Optional.ofNullable(waiting.get(name)).ifPresent(changes.deleted::add);
+            queue.deleted(name).map(waiting::get).ifPresent(changes.deleted::add);
             decide(changes);
         }
         if (waiting.isEmpty() && ++heardInVain > NEAR) {
@@ -352,9 +354,9 @@ final class LockWaiters implements WatchHub.Listener {
     }
 
     private void decide(Changes changes) {
-        for (String name : queue.admitted(waiting.keySet())) {
-            if (queue.covers(name)) {
-                changes.granted.add(waiting.remove(name));
+        for (QueuedNode node : queue.admitted(waiting.navigableKeySet())) {
+            if (queue.covers(node)) {
+                changes.granted.add(waiting.remove(node));
             }
         }
         if (!waiting.isEmpty()) {

@@ -119,11 +119,6 @@ final class TicketNode {
         return node;
     }
 
-    /** What its node is called. To be asked only once that was created. */
-    String name() {
-        return node.name();
-    }
-
     // ---- joining, on the caller's thread ----
 
     void join(Deadline deadline) throws KeeperException, SessionOverException {

@@ -3,12 +3,10 @@ package io.holdfast.zookeeper.tree;
 import io.holdfast.Demand;
 import io.holdfast.spi.Admission;
 import io.holdfast.spi.support.FarAhead;
-import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.NavigableSet;
 import java.util.Optional;
-import java.util.Set;
+import java.util.SortedSet;
 import java.util.TreeSet;
 
 /**
@@ -25,12 +23,9 @@ public final class QueueView {
 
     private static final int MOST_BYTES = 1_000_000;
 
-    /** Foreign clients may go on when numbers are used up: negative ones come last. */
-    private static final Comparator<QueuedNode> ORDER = Comparator.<QueuedNode>comparingInt(
-                    node -> node.sequence() + Integer.MIN_VALUE)
-            .thenComparing(QueuedNode::name);
-
-    private final NavigableSet<QueuedNode> nodes = new TreeSet<>(ORDER);
+    private final NavigableSet<QueuedNode> nodes = new TreeSet<>();
+    /** Of those the ones that do not share the lock. */
+    private final NavigableSet<QueuedNode> unshared = new TreeSet<>();
     /** All nodes with smaller numbers were heard of. */
     private int next;
 
@@ -52,7 +47,7 @@ public final class QueueView {
     public static QueueView of(List<String> names, int version) {
         QueueView queue = new QueueView(version, names.size());
         for (String name : names) {
-            QueuedNode.parse(name).ifPresent(queue.nodes::add);
+            QueuedNode.parse(name).ifPresent(queue::add);
             queue.bytes += size(name);
         }
         return queue;
@@ -63,18 +58,28 @@ public final class QueueView {
         version++;
         bytes += size(name);
         QueuedNode.parse(name).ifPresent(node -> {
-            nodes.add(node);
+            add(node);
             if (node.sequence() == next) {
                 next++;
             }
         });
     }
 
-    /** A child of the directory was deleted. */
-    public void deleted(String name) {
+    /** A child of the directory was deleted: which place in the queue that was, if any. */
+    public Optional<QueuedNode> deleted(String name) {
         version++;
         bytes -= size(name);
-        QueuedNode.parse(name).ifPresent(nodes::remove);
+        Optional<QueuedNode> left = QueuedNode.parse(name);
+        left.ifPresent(nodes::remove);
+        left.ifPresent(unshared::remove);
+        return left;
+    }
+
+    private void add(QueuedNode node) {
+        nodes.add(node);
+        if (!node.isShared()) {
+            unshared.add(node);
+        }
     }
 
     /** What the version of the directory's children must be if no event was lost. */
@@ -90,32 +95,18 @@ public final class QueueView {
         return List.copyOf(nodes);
     }
 
-    public boolean contains(String name) {
-        return QueuedNode.parse(name).filter(nodes::contains).isPresent();
+    public boolean contains(QueuedNode node) {
+        return nodes.contains(node);
     }
 
     /** Whether it is there, and everybody ahead of it who is there too is known. */
-    public boolean covers(String name) {
-        return QueuedNode.parse(name)
-                .filter(node -> Integer.compareUnsigned(node.sequence(), next) < 0 && nodes.contains(node))
-                .isPresent();
-    }
-
-    /** The number ZooKeeper gave to a node of ours. */
-    public static int number(String name) {
-        return QueuedNode.parse(name).orElseThrow().sequence();
+    public boolean covers(QueuedNode node) {
+        return Integer.compareUnsigned(node.sequence(), next) < 0 && nodes.contains(node);
     }
 
     /** Whether it is ahead of all others. */
-    public boolean isFirst(String name) {
-        return !nodes.isEmpty() && nodes.first().name().equals(name);
-    }
-
-    /** Whether no other node gets its number: the servers stop counting at the largest, and give that to all who come. */
-    public static boolean isNumberedForItself(String name) {
-        return QueuedNode.parse(name)
-                .filter(node -> node.sequence() >= 0 && node.sequence() < Integer.MAX_VALUE)
-                .isPresent();
+    public boolean isFirst(QueuedNode node) {
+        return !nodes.isEmpty() && nodes.first().equals(node);
     }
 
     /** Whether one node more could make the next listing too large to be read by anybody. */
@@ -134,24 +125,22 @@ public final class QueueView {
         return nodes.stream().takeWhile(node -> admission.admit(node.demand())).toList();
     }
 
-    /** Whether the node of that name is there and holds the lock. */
-    public boolean admits(String name) {
-        return !admitted(Set.of(name)).isEmpty();
+    /** Whether it is there and holds the lock. Beside thousands who share the lock that takes no longer than beside ten. */
+    public boolean admits(QueuedNode node) {
+        if (!nodes.contains(node)) {
+            return false;
+        }
+        if (nodes.first().isShared()) {
+            return node.isShared() && unshared.headSet(node).isEmpty();
+        }
+        Admission admission = new Admission();
+        return nodes.headSet(node, true).stream().allMatch(each -> admission.admit(each.demand()));
     }
 
     /** Which of these hold the lock. */
-    public List<String> admitted(Set<String> names) {
-        List<String> admitted = new ArrayList<>();
-        Admission admission = new Admission();
-        for (QueuedNode node : nodes) {
-            if (admitted.size() == names.size() || !admission.admit(node.demand())) {
-                break;
-            }
-            if (names.contains(node.name())) {
-                admitted.add(node.name());
-            }
-        }
-        return admitted;
+    public List<QueuedNode> admitted(SortedSet<QueuedNode> those) {
+        // Whoever is not admitted ends the walk, so nobody behind it is.
+        return those.stream().filter(nodes::contains).takeWhile(this::admits).toList();
     }
 
     /** Whether a newcomer with this demand would hold the lock at once. */
@@ -164,17 +153,13 @@ public final class QueueView {
     public record Ahead(QueuedNode node, boolean mustLeave) {}
 
     /** What to watch for the first of these with so many waiting ahead of it; empty if there are fewer, or none of these is there. */
-    public Optional<Ahead> farAhead(int distance, Set<String> names) {
-        List<QueuedNode> ahead = new ArrayList<>();
-        for (QueuedNode node : nodes) {
-            if (names.contains(node.name())) {
-                List<Demand> demands = ahead.stream().map(QueuedNode::demand).toList();
-                return FarAhead.of(node.demand(), demands, distance)
-                        .map(found -> new Ahead(ahead.get(found.place()), found.mustLeave()));
-            }
-            ahead.add(node);
-        }
-        return Optional.empty();
+    public Optional<Ahead> farAhead(int distance, SortedSet<QueuedNode> those) {
+        return those.stream().filter(nodes::contains).findFirst().flatMap(first -> {
+            List<QueuedNode> ahead = List.copyOf(nodes.headSet(first));
+            List<Demand> demands = ahead.stream().map(QueuedNode::demand).toList();
+            return FarAhead.of(first.demand(), demands, distance)
+                    .map(found -> new Ahead(ahead.get(found.place()), found.mustLeave()));
+        });
     }
 
     private static int size(String name) {

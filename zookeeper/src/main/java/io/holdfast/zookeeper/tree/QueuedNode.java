@@ -1,6 +1,7 @@
 package io.holdfast.zookeeper.tree;
 
 import io.holdfast.Demand;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
 import java.util.regex.Matcher;
@@ -13,7 +14,7 @@ import java.util.regex.Pattern;
  * @param sequence the number ZooKeeper gave it
  * @param demand what it asks for; a foreign node that does not say it shares asks for the lock alone
  */
-public record QueuedNode(String name, int sequence, Demand demand) {
+public record QueuedNode(String name, int sequence, Demand demand) implements Comparable<QueuedNode> {
 
     /** What stands before the number: ours, Curator's, and kazoo's. The number is read after it, sign and all. */
     private static final List<String> MARKERS = List.of("lock-", "__WRIT__", "__READ__", "__rlock__", "__lock__");
@@ -21,6 +22,16 @@ public record QueuedNode(String name, int sequence, Demand demand) {
     private static final List<String> SHARED = List.of("read-lock-", "__READ__", "__rlock__");
     private static final Pattern PERMITS = Pattern.compile("-(\\d{1,10})of(\\d{1,10})-lock-$");
     private static final int DIGITS = 10;
+
+    /** Foreign clients may go on when numbers are used up: negative ones come last. */
+    private static final Comparator<QueuedNode> ORDER = Comparator.<QueuedNode>comparingInt(
+                    node -> node.sequence() + Integer.MIN_VALUE)
+            .thenComparing(QueuedNode::name);
+
+    /** A node of ours, by its name or its path: it has a number. */
+    public static QueuedNode ours(String name) {
+        return parse(name).orElseThrow();
+    }
 
     /** Empty for a node without a number: it is in nobody's queue. */
     static Optional<QueuedNode> parse(String name) {
@@ -37,6 +48,21 @@ public record QueuedNode(String name, int sequence, Demand demand) {
         return number(name.substring(Math.max(0, name.length() - DIGITS)))
                 .filter(sequence -> name.length() >= DIGITS)
                 .map(sequence -> new QueuedNode(name, sequence, Demand.exclusive()));
+    }
+
+    /** Whether no other node gets its number: the servers stop counting at the largest, and give that to all who come. */
+    public boolean isNumberedForItself() {
+        return sequence >= 0 && sequence < Integer.MAX_VALUE;
+    }
+
+    boolean isShared() {
+        return demand instanceof Demand.Shared;
+    }
+
+    /** In the order of the queue. */
+    @Override
+    public int compareTo(QueuedNode other) {
+        return ORDER.compare(this, other);
     }
 
     private static Optional<Integer> number(String text) {

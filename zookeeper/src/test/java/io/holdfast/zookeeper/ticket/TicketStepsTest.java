@@ -129,20 +129,20 @@ class TicketStepsTest {
     @Test
     void aNodeThatIsGoneWhenItIsListedIsMadeAnew() throws Exception {
         TicketNode node = joined("snatched", new Told());
-        String made = node.name();
+        String made = node.node().queued().name();
         tickets.session().requests().delete("/locks/snatched/" + made).join();
 
         // As after a creation whose answer came, but not that to the listing behind it.
         node.join(soon());
 
         assertThat(node.isAdmitted()).isTrue();
-        assertThat(node.name()).isNotEqualTo(made);
+        assertThat(node.node().queued().name()).isNotEqualTo(made);
         List<String> there = tickets.session()
                 .requests()
                 .children("/locks/snatched", null)
                 .join()
                 .names();
-        assertThat(there).containsExactly(node.name());
+        assertThat(there).containsExactly(node.node().queued().name());
     }
 
     @Test
@@ -167,7 +167,10 @@ class TicketStepsTest {
     void aNodeThatOthersDeletedIsNotReleasedHoweverOftenItIsTried() throws Exception {
         TicketNode node = joined("forced", new Told());
         node.startReporting();
-        tickets.session().requests().delete("/locks/forced/" + node.name()).join();
+        tickets.session()
+                .requests()
+                .delete("/locks/forced/" + node.node().queued().name())
+                .join();
 
         assertThat(node.node().delete().get(20, TimeUnit.SECONDS)).isFalse();
         assertThat(node.node().delete().get(20, TimeUnit.SECONDS)).isFalse();

@@ -1,11 +1,18 @@
 package io.holdfast.zookeeper.tree;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.junit.jupiter.api.Assertions.assertTimeout;
 
 import io.holdfast.Demand;
+import io.holdfast.spi.Admission;
+import java.time.Duration;
 import java.util.List;
-import java.util.Set;
+import java.util.Random;
+import java.util.SortedSet;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
 import java.util.stream.IntStream;
+import java.util.stream.Stream;
 import org.junit.jupiter.api.Test;
 
 class QueueViewTest {
@@ -42,10 +49,10 @@ class QueueViewTest {
 
     @Test
     void aNumberBelongsToOneNodeUnlessItIsTheLastOrBeyond() {
-        assertThat(QueueView.isNumberedForItself("_c_a-lock-0000000000")).isTrue();
-        assertThat(QueueView.isNumberedForItself("_c_a-lock-2147483646")).isTrue();
-        assertThat(QueueView.isNumberedForItself("_c_a-lock-2147483647")).isFalse();
-        assertThat(QueueView.isNumberedForItself("_c_a-lock--2147483648")).isFalse();
+        assertThat(node("_c_a-lock-0000000000").isNumberedForItself()).isTrue();
+        assertThat(node("_c_a-lock-2147483646").isNumberedForItself()).isTrue();
+        assertThat(node("_c_a-lock-2147483647").isNumberedForItself()).isFalse();
+        assertThat(node("_c_a-lock--2147483648").isNumberedForItself()).isFalse();
     }
 
     @Test
@@ -68,30 +75,65 @@ class QueueViewTest {
                 "_c_e-lock-0000000005"));
 
         assertThat(queue.holders()).extracting(QueuedNode::name).containsExactly("_c_a-read-lock-0000000001");
-        assertThat(queue.admits("_c_c-read-lock-0000000003")).isFalse();
-        assertThat(queue.contains("_c_d-read-lock-0000000004")).isTrue();
-        assertThat(queue.contains("_c_d-lock-0000000004")).isFalse();
+        assertThat(queue.admits(node("_c_c-read-lock-0000000003"))).isFalse();
+        assertThat(queue.contains(node("_c_d-read-lock-0000000004"))).isTrue();
+        assertThat(queue.contains(node("_c_d-lock-0000000004"))).isFalse();
 
         queue.deleted("_c_b-lock-0000000002");
 
         assertThat(queue.admitted(
-                        Set.of("_c_d-read-lock-0000000004", "_c_c-read-lock-0000000003", "_c_e-lock-0000000005")))
-                .containsExactly("_c_c-read-lock-0000000003", "_c_d-read-lock-0000000004");
+                        nodes("_c_d-read-lock-0000000004", "_c_c-read-lock-0000000003", "_c_e-lock-0000000005")))
+                .containsExactly(node("_c_c-read-lock-0000000003"), node("_c_d-read-lock-0000000004"));
+    }
+
+    @Test
+    void P9_admitsBySharedRunsWhatTheRuleAdmitsOneByOne() {
+        Random random = new Random(1);
+        List<String> kinds = List.of("read-lock-", "read-lock-", "read-lock-", "lock-", "1of2-lock-", "1of3-lock-");
+        for (int round = 0; round < 2_000; round++) {
+            List<String> names = IntStream.range(0, 1 + random.nextInt(6))
+                    .mapToObj(number -> "_c_a-" + kinds.get(random.nextInt(kinds.size())) + "000000000" + number)
+                    .toList();
+            QueueView queue = QueueView.of(names);
+            queue.deleted(names.get(random.nextInt(names.size())));
+            Admission rule = new Admission();
+            for (QueuedNode node : queue.nodes()) {
+                assertThat(queue.admits(node))
+                        .as("%s in %s", node, queue.nodes())
+                        .isEqualTo(rule.admit(node.demand()));
+            }
+            assertThat(queue.admitted(new TreeSet<>(queue.nodes()))).isEqualTo(queue.holders());
+        }
+    }
+
+    @Test
+    void P9_besideThousandsOfReadersAnotherIsAdmittedAtOnce() {
+        int readers = 15_000;
+        QueueView queue = QueueView.of(names(readers, "_c_a-read-lock-"));
+        QueuedNode last = node(String.format("_c_a-read-lock-%010d", readers - 1));
+
+        assertTimeout(Duration.ofSeconds(1), () -> {
+            for (int i = 0; i < readers; i++) {
+                assertThat(queue.admits(last)).isTrue();
+            }
+        });
     }
 
     @Test
     void coversWhatJoinedAsLongAsNoNumberIsMissing() {
         QueueView queue = QueueView.of(List.of("_c_a-lock-0000000007"), afterMaking(8, 1));
         queue.created("_c_b-lock-0000000008");
-        assertThat(queue.covers("_c_b-lock-0000000008")).isTrue();
+        assertThat(queue.covers(node("_c_b-lock-0000000008"))).isTrue();
 
         queue.created("_c_d-lock-0000000010");
         queue.created("_c_e-lock-0000000011");
 
-        assertThat(queue.covers("_c_d-lock-0000000010")).as("9 was not seen").isFalse();
-        assertThat(queue.covers("_c_e-lock-0000000011")).isFalse();
-        assertThat(queue.covers("_c_b-lock-0000000008")).isTrue();
-        assertThat(queue.covers("_c_c-lock-0000000008")).as("not there").isFalse();
+        assertThat(queue.covers(node("_c_d-lock-0000000010")))
+                .as("9 was not seen")
+                .isFalse();
+        assertThat(queue.covers(node("_c_e-lock-0000000011"))).isFalse();
+        assertThat(queue.covers(node("_c_b-lock-0000000008"))).isTrue();
+        assertThat(queue.covers(node("_c_c-lock-0000000008"))).as("not there").isFalse();
     }
 
     @Test
@@ -100,7 +142,7 @@ class QueueViewTest {
         queue.created("somebody's notes");
         queue.created("_c_b-lock-0000000009");
 
-        assertThat(queue.covers("_c_b-lock-0000000009")).isFalse();
+        assertThat(queue.covers(node("_c_b-lock-0000000009"))).isFalse();
     }
 
     @Test
@@ -112,9 +154,11 @@ class QueueViewTest {
         QueueView gap = QueueView.of(List.of(), afterMaking(3, 0));
         gap.created("_c_d-lock-0000000004");
 
-        assertThat(left.covers("_c_b-lock-0000000010")).isTrue();
-        assertThat(empty.covers("_c_c-lock-0000000003")).isTrue();
-        assertThat(gap.covers("_c_d-lock-0000000004")).as("3 may be hidden").isFalse();
+        assertThat(left.covers(node("_c_b-lock-0000000010"))).isTrue();
+        assertThat(empty.covers(node("_c_c-lock-0000000003"))).isTrue();
+        assertThat(gap.covers(node("_c_d-lock-0000000004")))
+                .as("3 may be hidden")
+                .isFalse();
     }
 
     @Test
@@ -123,7 +167,7 @@ class QueueViewTest {
         QueueView queue = QueueView.of(List.of(), afterMaking(last, 0));
         queue.created("_c_a-lock-" + last);
 
-        assertThat(queue.covers("_c_a-lock-" + last)).isTrue();
+        assertThat(queue.covers(node("_c_a-lock-" + last))).isTrue();
     }
 
     @Test
@@ -146,15 +190,15 @@ class QueueViewTest {
                 "_c_d-lock-0000000004",
                 "_c_e-lock-0000000005"));
 
-        assertThat(queue.farAhead(2, Set.of("_c_e-lock-0000000005"))).hasValueSatisfying(far -> {
+        assertThat(queue.farAhead(2, nodes("_c_e-lock-0000000005"))).hasValueSatisfying(far -> {
             assertThat(far.node().sequence()).isEqualTo(3);
             assertThat(far.mustLeave()).isTrue();
         });
-        assertThat(queue.farAhead(2, Set.of("_c_e-lock-0000000005", "_c_b-lock-0000000002")))
+        assertThat(queue.farAhead(2, nodes("_c_e-lock-0000000005", "_c_b-lock-0000000002")))
                 .as("the first is near")
                 .isEmpty();
-        assertThat(queue.farAhead(3, Set.of("_c_e-lock-0000000005"))).isPresent();
-        assertThat(queue.farAhead(4, Set.of("_c_e-lock-0000000005")))
+        assertThat(queue.farAhead(3, nodes("_c_e-lock-0000000005"))).isPresent();
+        assertThat(queue.farAhead(4, nodes("_c_e-lock-0000000005")))
                 .as("holders do not count")
                 .isEmpty();
     }
@@ -168,7 +212,7 @@ class QueueViewTest {
                 "_c_d-read-lock-0000000004",
                 "_c_e-read-lock-0000000005"));
 
-        assertThat(queue.farAhead(2, Set.of("_c_e-read-lock-0000000005"))).hasValueSatisfying(far -> {
+        assertThat(queue.farAhead(2, nodes("_c_e-read-lock-0000000005"))).hasValueSatisfying(far -> {
             assertThat(far.node().sequence()).isEqualTo(2);
             assertThat(far.mustLeave()).isTrue();
         });
@@ -183,11 +227,11 @@ class QueueViewTest {
                 "_c_d-1of2-lock-0000000004",
                 "_c_e-1of2-lock-0000000005"));
 
-        assertThat(queue.farAhead(2, Set.of("_c_e-1of2-lock-0000000005"))).hasValueSatisfying(far -> {
+        assertThat(queue.farAhead(2, nodes("_c_e-1of2-lock-0000000005"))).hasValueSatisfying(far -> {
             assertThat(far.node().sequence()).isEqualTo(1);
             assertThat(far.mustLeave()).isFalse();
         });
-        assertThat(queue.farAhead(2, Set.of("_c_d-1of2-lock-0000000004"))).isEmpty();
+        assertThat(queue.farAhead(2, nodes("_c_d-1of2-lock-0000000004"))).isEmpty();
     }
 
     @Test
@@ -221,6 +265,14 @@ class QueueViewTest {
         return IntStream.range(0, count)
                 .mapToObj(number -> prefix + String.format("%010d", number))
                 .toList();
+    }
+
+    private static QueuedNode node(String name) {
+        return QueuedNode.ours(name);
+    }
+
+    private static SortedSet<QueuedNode> nodes(String... names) {
+        return Stream.of(names).map(QueuedNode::ours).collect(Collectors.toCollection(TreeSet::new));
     }
 
     private static Demand demand(String node) {
