@@ -79,6 +79,9 @@ final class LockWaiters implements WatchHub.Listener {
     private int looks;
     private boolean watched;
     private boolean checking;
+    /** The first ticket, once found near. Nobody comes ahead of it: it stays near. */
+    private @Nullable QueuedNode near;
+
     private String farAhead = "";
     private boolean farAheadMustLeave;
     private long usedNanos;
@@ -360,7 +363,10 @@ final class LockWaiters implements WatchHub.Listener {
             }
         }
         if (!waiting.isEmpty()) {
-            goFar(Optional.of(queue));
+            QueuedNode first = waiting.firstKey();
+            if (!first.equals(near) && !goFar(Optional.of(queue))) {
+                near = first;
+            }
         } else if (!changes.granted.isEmpty()) {
             use();
             dropIfCrowded();
