@@ -3,6 +3,7 @@ package io.holdfast.zookeeper.tree;
 import io.holdfast.Demand;
 import io.holdfast.spi.Admission;
 import io.holdfast.spi.support.FarAhead;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.NavigableSet;
 import java.util.Optional;
@@ -134,13 +135,28 @@ public final class QueueView {
             return node.isShared() && unshared.headSet(node).isEmpty();
         }
         Admission admission = new Admission();
-        return nodes.headSet(node, true).stream().allMatch(each -> admission.admit(each.demand()));
+        for (QueuedNode each : nodes) {
+            if (!admission.admit(each.demand())) {
+                return false;
+            }
+            if (each.equals(node)) {
+                return true;
+            }
+        }
+        return false;
     }
 
     /** Which of these hold the lock. */
     public List<QueuedNode> admitted(SortedSet<QueuedNode> those) {
-        // Whoever is not admitted ends the walk, so nobody behind it is.
-        return those.stream().filter(nodes::contains).takeWhile(this::admits).toList();
+        List<QueuedNode> admitted = new ArrayList<>();
+        for (QueuedNode node : those) {
+            if (admits(node)) {
+                admitted.add(node);
+            } else if (nodes.contains(node)) {
+                break; // and so is nobody behind it
+            }
+        }
+        return admitted;
     }
 
     /** Whether a newcomer with this demand would hold the lock at once. */

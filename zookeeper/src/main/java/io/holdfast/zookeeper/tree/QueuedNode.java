@@ -77,8 +77,10 @@ public record QueuedNode(String name, int sequence, Demand demand) implements Co
     }
 
     private static Demand demand(String kind) {
-        if (SHARED.stream().anyMatch(kind::endsWith)) {
-            return Demand.shared();
+        for (String shared : SHARED) {
+            if (kind.endsWith(shared)) {
+                return Demand.shared();
+            }
         }
         // Nearly all are exclusive: they need no pattern to be told apart.
         Matcher permits = kind.contains("of") ? PERMITS.matcher(kind) : null;
