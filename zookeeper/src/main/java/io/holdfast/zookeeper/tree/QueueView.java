@@ -135,15 +135,12 @@ public final class QueueView {
             return node.isShared() && unshared.headSet(node).isEmpty();
         }
         Admission admission = new Admission();
-        for (QueuedNode each : nodes) {
+        for (QueuedNode each : nodes.headSet(node, true)) {
             if (!admission.admit(each.demand())) {
                 return false;
             }
-            if (each.equals(node)) {
-                return true;
-            }
         }
-        return false;
+        return true;
     }
 
     /** Which of these hold the lock. */
