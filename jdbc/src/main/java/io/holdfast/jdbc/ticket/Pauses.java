@@ -13,7 +13,7 @@ final class Pauses {
      *
      * Most locks are held for about as long each time, so there is no look before that time is over, nor before half of those ahead may
      * have had theirs; then looks begin with short pauses. What counts as usual is for how long the holder was still seen to have it, by
-     * whoever was next. If it was gone at the first look after that, nobody knows for how long already, so next time the looks begin
+     * whoever was next. A holder that takes longer makes everybody's looks rarer again, as if nothing were usual. If it was gone at the first look after that, nobody knows for how long already, so next time the looks begin
      * earlier: otherwise it would be found late for ever, because it was found late once. It grows by a quarter at most, so where holds
      * are now long and now short, the short ones count.
      *
@@ -89,7 +89,7 @@ final class Pauses {
         long guess = heldNanos == 0 ? 0 : Math.max(0, usualNanos - heldNanos) + usualNanos * state.ahead() / 2;
         // Who is wrong is late by no more than that, wherever it stands.
         long usualLeft = Math.min(guess, LONGEST_NANOS);
-        isWaitingForUsual = usualLeft > first;
+        isWaitingForUsual = usualLeft > first && heldNanos < usualNanos;
         pauseNanos = moved || isWaitingForUsual ? first : Math.max(first, pauseNanos * 3 / 2);
         long pause = far ? longest : Math.min(Math.max(pauseNanos, usualLeft), longest);
         pauseNanos = Math.min(pauseNanos, longest);

@@ -6,6 +6,7 @@ import io.holdfast.jdbc.row.Kind;
 import io.holdfast.jdbc.row.LockSql;
 import io.holdfast.jdbc.row.LockState;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.function.IntFunction;
 import java.util.function.LongFunction;
@@ -208,5 +209,36 @@ class PausesTest {
 
         assertThat(watcher.pauses.after(behind, 1, now))
                 .isEqualTo(Duration.ofMillis(20).toNanos());
+    }
+
+    @Test
+    @DisplayName("P9 a crowd looks as rarely as if nothing were usual once the lock is held for longer than that")
+    void growBehindAHolderThatTakesLonger() {
+        LockState[] states = IntStream.range(0, CLIENTS)
+                .mapToObj(ahead -> new LockState(
+                        Kind.EXCLUSIVE,
+                        1,
+                        1,
+                        Long.MAX_VALUE,
+                        1,
+                        0,
+                        Duration.ofMinutes(1).toNanos() / 1000,
+                        Math.min(ahead, LockSql.COUNTED_AHEAD + 1),
+                        0))
+                .toArray(LockState[]::new);
+        double looksPerSecond = Arrays.stream(states)
+                .mapToDouble(state -> {
+                    Watcher watcher = new Watcher();
+                    watcher.meanLateness(50, turn -> Duration.ofMillis(5));
+                    return 1e9
+                            / LongStream.range(0, 100)
+                                    .map(i -> watcher.pauses.after(state, 1, watcher.nowNanos + i))
+                                    .skip(50)
+                                    .min()
+                                    .orElseThrow();
+                })
+                .sum();
+
+        assertThat(looksPerSecond).isLessThan(2_000);
     }
 }
