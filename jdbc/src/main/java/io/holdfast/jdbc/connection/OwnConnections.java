@@ -11,6 +11,7 @@ import io.holdfast.spi.support.EarliestAlarm;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
+import java.sql.SQLTransientConnectionException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -122,6 +123,10 @@ final class OwnConnections implements ConnectionSource {
         /** To the next who waits, or to be kept. */
         void end() {
             usedNanos = time.nanoTime();
+            putBack();
+        }
+
+        void putBack() {
             if (!isOfUse() || !pass(this)) {
                 close();
             }
@@ -164,12 +169,22 @@ final class OwnConnections implements ConnectionSource {
     public Loan take(Purpose purpose, Deadline deadline) throws SQLException, InterruptedException {
         CompletableFuture<Pooled> coming = new CompletableFuture<>();
         for (Pooled kept = idleOrWait(coming); kept != null; kept = idleOrWait(coming)) {
-            if (kept.isTrusted() || !deadline.hasPassed() && kept.isAlive(deadline)) {
+            if (kept.isTrusted()) {
                 return kept.loan();
             }
-            // The others are as old or older.
+            if (deadline.hasPassed()) {
+                // Not asked, so nothing is known of it.
+                kept.putBack();
+                throw new SQLTransientConnectionException("no time was left to use a connection");
+            }
+            if (kept.isAlive(deadline)) {
+                return kept.loan();
+            }
             kept.close();
-            takeAllIdle().forEach(Pooled::close);
+            if (!deadline.hasPassed()) {
+                // It had its time to answer, and the others are as old or older.
+                takeAllIdle().forEach(Pooled::close);
+            }
         }
         try {
             do {

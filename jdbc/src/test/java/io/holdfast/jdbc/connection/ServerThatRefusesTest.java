@@ -1,6 +1,7 @@
 package io.holdfast.jdbc.connection;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.awaitility.Awaitility.await;
 
@@ -185,6 +186,30 @@ class ServerThatRefusesTest {
         try (Connections none = pool()) {
             assertThat(opening(none)).failsWithin(LONG).withThrowableThat().withMessageContaining("attempt");
         }
+    }
+
+    /** Its time is over, which says nothing of connections that were not asked. */
+    @Test
+    void losesNoConnectionByARequestWhoseTimeIsOver() throws Exception {
+        driver.isBack = true;
+        try (Connections connections = pool()) {
+            openThree(connections);
+            connections.distrust(true);
+
+            Deadline over = Deadline.after(TimeSource.system(), Duration.ZERO);
+            assertThatThrownBy(() -> connections.open(Purpose.RENEWAL, over, Duration.ZERO))
+                    .isInstanceOf(SQLException.class);
+            openThree(connections);
+            assertThat(driver.attempts).hasValue(3);
+        }
+    }
+
+    private static void openThree(Connections connections) throws SQLException {
+        List<Session> sessions = new ArrayList<>();
+        for (int i = 0; i < 3; i++) {
+            sessions.add(connections.open(Purpose.REQUEST, soon(), Duration.ZERO));
+        }
+        sessions.forEach(Session::close);
     }
 
     private static CompletableFuture<Session> opening(Connections connections) {
