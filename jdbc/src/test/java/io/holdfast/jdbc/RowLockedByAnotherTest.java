@@ -2,10 +2,14 @@ package io.holdfast.jdbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
 
+import io.holdfast.Demand;
 import io.holdfast.Holdfast;
 import io.holdfast.Lease;
 import io.holdfast.LockOptions;
+import io.holdfast.jdbc.HeldTicket.Told;
 import io.holdfast.jdbc.dialect.Dialect;
+import io.holdfast.spi.Deadline;
+import io.holdfast.spi.TimeSource;
 import java.sql.Connection;
 import java.sql.ResultSet;
 import java.sql.SQLException;
@@ -68,6 +72,36 @@ class RowLockedByAnotherTest {
                     .as("statements that wait for a row at the server, of one client with five connections")
                     .isLessThanOrEqualTo(5);
             administrator.rollback();
+        }
+    }
+
+    /** Renewals of leases come first, and find the table locked: what is kept in the other one has time of its own. */
+    @ParameterizedTest
+    @EnumSource(mode = EnumSource.Mode.EXCLUDE, names = "H2")
+    @DisplayName(
+            "P9 a table that is locked costs those who are kept in the other one neither their share nor their place")
+    void leavesTimeForThoseBehind(Database database) throws Exception {
+        String url = Database.withParameter(database.storeUrl(), "table=locked_table");
+        try (OpenStore client = new OpenStore(url);
+                Connection administrator = database.connect();
+                Statement statement = administrator.createStatement()) {
+            HeldTicket alone = client.hold(Database.unique("alone"));
+            HeldTicket shared = client.hold(Database.unique("shared"), Demand.shared());
+            HeldTicket queued = client.enqueue(alone.ticket.name(), Demand.exclusive(), TTL);
+            if (database.dialect() == Dialect.POSTGRESQL) {
+                administrator.setAutoCommit(false);
+                statement.execute("LOCK TABLE locked_table IN ACCESS EXCLUSIVE MODE");
+            } else {
+                statement.execute("LOCK TABLES locked_table WRITE");
+            }
+
+            client.store.renew(
+                    List.of(alone.ticket, shared.ticket, queued.ticket),
+                    Deadline.after(TimeSource.system(), Duration.ofSeconds(4)));
+
+            assertThat(alone.told()).isEqualTo(Told.FAILING);
+            assertThat(shared.told()).isEqualTo(Told.KEPT);
+            assertThat(queued.told()).isEqualTo(Told.KEPT);
         }
     }
 

@@ -336,6 +336,28 @@ class ServerFaultsTest {
             }
         }
 
+        /** Else all who use the pool connect anew at the same moment, just when the server is slow. */
+        @Test
+        void aStatementThatHangsCostsFewOtherConnections() throws Exception {
+            readOnly(false);
+            try (Holdfast first = client()) {
+                first.lock("hanging").acquire().release();
+            }
+            try (Holdfast client = client(demotedUrl());
+                    Connection admin = DriverManager.getConnection(url(server))) {
+                Set<Long> before = useSeveralConnections(client, admin);
+                try (Connection locking = DriverManager.getConnection(url(server))) {
+                    run(locking, lockTable());
+                    assertThatThrownBy(() -> client.lock("hanging").tryAcquire(Duration.ofSeconds(2)))
+                            .isInstanceOf(LockException.class);
+                }
+                assertThat(eventually(client, "hanging")).isPresent();
+
+                // Its own, and that of the request by which it was taken back.
+                assertThat(sessions(admin)).filteredOn(before::contains).hasSizeGreaterThanOrEqualTo(before.size() - 2);
+            }
+        }
+
         /** Has requests wait for rows, each on a connection of its own, and returns the client's sessions. */
         private Set<Long> useSeveralConnections(Holdfast client, Connection admin) throws Exception {
             List<String> names = List.of("demoted-1", "demoted-2", "demoted-3");
