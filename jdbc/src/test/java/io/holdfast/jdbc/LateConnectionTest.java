@@ -1,6 +1,7 @@
 package io.holdfast.jdbc;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.awaitility.Awaitility.await;
 
 import io.holdfast.Demand;
 import io.holdfast.spi.Deadline;
@@ -22,11 +23,15 @@ class LateConnectionTest {
     void leavesTimeToHearThatTheLockIsTaken(boolean shared) {
         String name = Database.unique("late");
         Clock clock = new Clock();
+        Thread requester = Thread.currentThread();
         Deadline deadline = Deadline.after(clock, Duration.ofMinutes(1));
         DataSource late = WatchedConnections.of(
                 () -> {
+                    Connection connection = Database.H2.connect();
+                    // Else it finds that no time is left to wait for a connection.
+                    await().until(() -> requester.getState() == Thread.State.TIMED_WAITING);
                     clock.nanos.set(deadline.atNanos() - 1);
-                    return Database.H2.connect();
+                    return connection;
                 },
                 new WatchedConnections.Watcher() {
                     @Override
