@@ -12,6 +12,7 @@ import io.holdfast.spi.ReleaseAnswer;
 import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
@@ -20,13 +21,17 @@ import org.junit.jupiter.api.Test;
 @DisplayName("A key's move to a lease of its own, with its answer missing")
 class LateMovesTest extends MeddledTest {
 
+    private static final Duration LONGER = Duration.ofSeconds(20);
+
     private TestTicket held;
+    private long beforeTheMove;
 
     @BeforeEach
     void holdALockWhoseMoveIsOnItsWay() {
         held = client.grant(name);
         meddler.holdsUp = Meddler::bindsAKey;
-        assertThat(extend(Duration.ofSeconds(20), Duration.ofMillis(1500))).isEqualTo(Renewed.FAILING);
+        beforeTheMove = System.nanoTime();
+        assertThat(extend(LONGER, Duration.ofMillis(1500))).isEqualTo(Renewed.FAILING);
         meddler.holdsUp = txn -> false;
         assertThat(meddler.heldUp).hasSize(1);
     }
@@ -60,6 +65,26 @@ class LateMovesTest extends MeddledTest {
         assertThat(client.renew(held)).isEqualTo(Renewed.KEPT);
 
         assertThat(arrives()).isFalse();
+    }
+
+    @Test
+    void p1CountsNoRenewalOfTheLeaseTheKeyHadForTheOneItHas() {
+        AtomicBoolean first = new AtomicBoolean(true);
+        meddler.holdsUp = txn -> {
+            boolean precludes = txn.getSuccessList().stream().anyMatch(RequestOp::hasRequestPut);
+            if (precludes && first.getAndSet(false)) {
+                // The move arrives between this renewal's look and its change, and another renewal follows it.
+                assertThat(arrives()).isTrue();
+                CompletableFuture.supplyAsync(() -> client.renew(held)).join();
+            }
+            return false;
+        };
+
+        client.renew(held);
+
+        assertThat(first).isFalse();
+        assertThat(held.ticket.endNanos() - beforeTheMove)
+                .isLessThan(LONGER.plusSeconds(1).toNanos());
     }
 
     @Test

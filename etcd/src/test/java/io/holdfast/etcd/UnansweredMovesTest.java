@@ -46,6 +46,16 @@ class UnansweredMovesTest extends MeddledTest {
         assertThat(held.heardOfLoss()).isEqualTo(LossReason.GONE);
     }
 
+    /** Nobody watches a ticket's own key, and a forced release may be told before the new lease is watched. */
+    @Test
+    void p5IsLookedAtOnceTheAnswerIsThere() {
+        etcdctl.run("del", "--prefix", "holdfast/" + name + "/");
+
+        meddler.letGo();
+
+        assertThat(held.heardOfLoss()).isEqualTo(LossReason.GONE);
+    }
+
     @Test
     void p5IsToldOfAForcedRelease() {
         assertThat(other.store.forceRelease(name, TestClient.soon())).isEqualTo(1);

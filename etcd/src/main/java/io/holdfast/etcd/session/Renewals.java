@@ -31,7 +31,9 @@ import java.util.Optional;
  *
  * A key that has moved belongs to its former session until the answer comes. The new lease may end before that: its session tells
  * those who are in it, and takes nobody in afterwards (Session.enter), so whoever moves the key there tells its ticket. Of a forced
- * release the session of the lease is told that the key had when the administrator looked: the key is looked for in all.
+ * release the session of the lease is told that the key had when the administrator looked: the key is looked for in all. That walk
+ * may miss a key that goes from one to the other, and the own key of a new session may not be watched yet: so once a key has moved
+ * the server is asked whether it is still there.
  *
  * The ticket may end while its key moves. Whoever ends it deletes the key by its create revision, on whatever lease it is, and
  * gives back the session it may have moved to (TicketKeys.forget). If nobody does, the key's time is up all the same.
@@ -142,7 +144,7 @@ public final class Renewals {
         Session movesTo = key.movesTo();
         if (movesTo != null && lease == movesTo.lease()) {
             // A move whose answer has not come had been made.
-            ticketKeys.move(key, movesTo);
+            move(key, movesTo);
         }
         if (key.session() != session) {
             // The next renewal extends the right lease.
@@ -157,9 +159,15 @@ public final class Renewals {
         }
         key.changedAt(found.get().getModRevision());
         if (movesTo != null) {
-            preclude(key, deadline);
+            preclude(key, session, movesTo, deadline);
         }
-        key.reportKept(finding.baseNanos());
+        key.reportKept(session, finding.baseNanos());
+    }
+
+    /** What was told of the key while its move was not answered may have been told to nobody: so it is looked at. */
+    private void move(TicketKey key, Session to) {
+        ticketKeys.move(key, to);
+        sessions.checkHeld(to);
     }
 
     private static void reportFailing(TicketKey key, RpcFailure failure) {
@@ -178,7 +186,7 @@ public final class Renewals {
                 .filter(kv -> kv.getLease() == own.lease())
                 .isPresent();
         if (response.getSucceeded() || madeBefore) {
-            ticketKeys.move(key, own);
+            move(key, own);
             // What was asked for; that etcd counts whole seconds shall not make it longer.
             key.ticket().extended(ttl, own.baseNanos());
             return;
@@ -210,19 +218,19 @@ public final class Renewals {
     }
 
     /** Makes sure that a move that was not made never will be. */
-    private void preclude(TicketKey key, Deadline deadline) {
+    private void preclude(TicketKey key, Session session, Session movesTo, Deadline deadline) {
         TxnResponse response = changeAsLastRead(key, Txns.rewriteAsIs(key.bytes()), deadline);
         Optional<KeyValue> found = readIn(response);
         // Whoever changed it, perhaps this very request made twice: the move was for the key as it was before.
         boolean changedHere = found.filter(key::isSame)
-                .filter(kv -> kv.getLease() == key.session().lease())
+                .filter(kv -> kv.getLease() == session.lease())
                 .isPresent();
         if (!response.getSucceeded() && !changedHere) {
             throw RpcFailure.unavailable("its key changed meanwhile");
         }
         key.changedAt(
                 found.map(KeyValue::getModRevision).orElse(response.getHeader().getRevision()));
-        ticketKeys.cancelMove(key);
+        ticketKeys.cancelMove(key, movesTo);
     }
 
     /** Changes a key if it is as it was last read, else reads it. */

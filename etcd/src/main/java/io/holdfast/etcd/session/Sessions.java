@@ -355,8 +355,8 @@ public final class Sessions implements AutoCloseable {
         }
     }
 
-    /** After a gap in the news of a session: looks whether what is held through it still is. */
-    private void checkHeld(Session session) {
+    /** After a gap in the news of a session, in the background: looks whether what is held through it still is. */
+    void checkHeld(Session session) {
         inBackground(() -> {
             List<TicketKey> held = session.live()
                     .filter(key -> key.ticket().state() == Ticket.State.HELD)

@@ -112,7 +112,7 @@ public final class TicketKey {
     }
 
     /** A request to move it is about to be sent. */
-    void beginMove(Session to) {
+    synchronized void beginMove(Session to) {
         movesTo = to;
     }
 
@@ -122,17 +122,18 @@ public final class TicketKey {
         return movesTo;
     }
 
-    void finishMove(Session to) {
+    synchronized void finishMove(Session to) {
         session = to;
         movesTo = null;
     }
 
-    /** There is no such move any more. Returns where it would have gone. */
-    @Nullable
-    Session cancelMove() {
-        Session other = movesTo;
+    /** There is no such move any more. False if there was none: it may be another by now. */
+    synchronized boolean cancelMove(Session to) {
+        if (movesTo != to) {
+            return false;
+        }
         movesTo = null;
-        return other;
+        return true;
     }
 
     /** Writes the key, with what its ticket asks for now, as one of that session. */
@@ -175,12 +176,12 @@ public final class TicketKey {
         ticket.gone(LossReason.GONE, "its key in etcd is gone: its lease ended, or somebody deleted it");
     }
 
-    /** Its session was extended by a request sent then. */
-    void reportKept(long baseNanos) {
+    /** The session it was found in was extended by a request sent then. It may have moved on since. */
+    void reportKept(Session in, long baseNanos) {
         if (ticket.state() == Ticket.State.WAITING) {
-            ticket.waiting(session.ttl(), baseNanos);
+            ticket.waiting(in.ttl(), baseNanos);
         } else {
-            ticket.extended(session.ttl(), baseNanos);
+            ticket.extended(in.ttl(), baseNanos);
         }
     }
 

@@ -77,7 +77,7 @@ public final class TicketKeys {
         key.markAbandoned(client.nanoTime());
     }
 
-    /** A key has gone over to another session, wanted or not. */
+    /** A key has gone over to another session, wanted or not. It is lost if that has ended. */
     void move(TicketKey key, Session to) {
         Session from = key.session();
         if (from == to) {
@@ -96,9 +96,16 @@ public final class TicketKeys {
 
     /** A key does not go over to another session, now or ever. */
     void cancelMove(TicketKey key) {
-        Session other = key.cancelMove();
+        Session other = key.movesTo();
         if (other != null) {
-            discard.accept(other);
+            cancelMove(key, other);
+        }
+    }
+
+    /** A key does not go over to that session, now or ever. */
+    void cancelMove(TicketKey key, Session to) {
+        if (key.cancelMove(to)) {
+            discard.accept(to);
         }
     }
 
