@@ -2,6 +2,7 @@ package io.holdfast.jdbc.connection;
 
 import io.holdfast.spi.Deadline;
 import java.sql.SQLException;
+import java.sql.SQLTimeoutException;
 import java.sql.SQLTransientConnectionException;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ExecutionException;
@@ -81,7 +82,7 @@ final class Connecting<C> implements AutoCloseable {
                     "no connection to " + where + ": " + said(e.getCause()), e.getCause());
         } catch (TimeoutException e) {
             giveUp(coming);
-            throw new SQLTransientConnectionException("no connection to " + where + " within the time allowed", e);
+            throw new SQLTimeoutException("no connection to " + where + " within the time allowed", e);
         } catch (InterruptedException e) {
             giveUp(coming);
             throw e;

@@ -7,7 +7,7 @@ import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.TimeSource;
 import java.sql.Connection;
 import java.sql.SQLException;
-import java.sql.SQLTransientConnectionException;
+import java.sql.SQLTimeoutException;
 import java.time.Duration;
 import java.util.concurrent.Semaphore;
 import java.util.concurrent.TimeUnit;
@@ -81,7 +81,7 @@ public final class Connections implements AutoCloseable {
 
     private Loan takeInTurn(Deadline deadline) throws SQLException, InterruptedException {
         if (!turns.tryAcquire(deadline.remainingNanos(), TimeUnit.NANOSECONDS)) {
-            throw new SQLTransientConnectionException(
+            throw new SQLTimeoutException(
                     "all " + size + " connections of the lock store stayed busy; raise connections=" + size);
         }
         try {

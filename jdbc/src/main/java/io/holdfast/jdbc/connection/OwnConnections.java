@@ -11,7 +11,7 @@ import io.holdfast.spi.support.EarliestAlarm;
 import java.sql.Connection;
 import java.sql.DriverManager;
 import java.sql.SQLException;
-import java.sql.SQLTransientConnectionException;
+import java.sql.SQLTimeoutException;
 import java.sql.Statement;
 import java.time.Duration;
 import java.util.ArrayDeque;
@@ -123,10 +123,6 @@ final class OwnConnections implements ConnectionSource {
         /** To the next who waits, or to be kept. */
         void end() {
             usedNanos = time.nanoTime();
-            putBack();
-        }
-
-        void putBack() {
             if (!isOfUse() || !pass(this)) {
                 close();
             }
@@ -168,16 +164,8 @@ final class OwnConnections implements ConnectionSource {
     @Override
     public Loan take(Purpose purpose, Deadline deadline) throws SQLException, InterruptedException {
         CompletableFuture<Pooled> coming = new CompletableFuture<>();
-        for (Pooled kept = idleOrWait(coming); kept != null; kept = idleOrWait(coming)) {
-            if (kept.isTrusted()) {
-                return kept.loan();
-            }
-            if (deadline.hasPassed()) {
-                // Not asked, so nothing is known of it.
-                kept.putBack();
-                throw new SQLTransientConnectionException("no time was left to use a connection");
-            }
-            if (kept.isAlive(deadline)) {
+        for (Pooled kept = idleOrWait(coming, deadline); kept != null; kept = idleOrWait(coming, deadline)) {
+            if (kept.isTrusted() || kept.isAlive(deadline)) {
                 return kept.loan();
             }
             kept.close();
@@ -223,14 +211,17 @@ final class OwnConnections implements ConnectionSource {
         return tries.size() < waiting.size() && tries.put(opening, now) == null;
     }
 
-    /** One that is idle; if there is none, the future is to get the next. */
-    private synchronized @Nullable Pooled idleOrWait(CompletableFuture<Pooled> coming) throws SQLException {
+    /** One that is idle; if there is none, the future is to get the next. Who has no time to ask it for a sign of life takes none. */
+    private synchronized @Nullable Pooled idleOrWait(CompletableFuture<Pooled> coming, Deadline deadline)
+            throws SQLException {
         requireOpen();
-        Pooled last = idle.pollFirst();
+        Pooled last = idle.peekFirst();
         if (last == null) {
             waiting.addLast(coming);
+        } else if (deadline.hasPassed() && !last.isTrusted()) {
+            throw new SQLTimeoutException("no time was left to use a connection");
         }
-        return last;
+        return idle.pollFirst();
     }
 
     private synchronized void waitNoMore(CompletableFuture<Pooled> coming) {

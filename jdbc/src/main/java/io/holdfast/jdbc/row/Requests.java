@@ -11,6 +11,7 @@ import io.holdfast.jdbc.dialect.SqlFailure;
 import io.holdfast.jdbc.dialect.TableName;
 import io.holdfast.spi.Deadline;
 import java.sql.SQLException;
+import java.sql.SQLTimeoutException;
 import java.time.Duration;
 import java.util.concurrent.ThreadLocalRandom;
 import java.util.concurrent.locks.LockSupport;
@@ -69,6 +70,9 @@ public final class Requests {
     private Session open(String lockName, Purpose purpose, Deadline deadline, Duration leastTime) {
         try {
             return connections.open(purpose, deadline, leastTime);
+        } catch (SQLTimeoutException e) {
+            // No connection was used, so nothing is known of those there are.
+            throw new StoreUnavailableException(lockName, e.getMessage(), e);
         } catch (SQLException e) {
             throw inOurWords(lockName, e, false);
         }

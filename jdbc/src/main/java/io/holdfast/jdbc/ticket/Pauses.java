@@ -13,9 +13,9 @@ final class Pauses {
      *
      * Most locks are held for about as long each time, so there is no look before that time is over, nor before half of those ahead may
      * have had theirs; then looks begin with short pauses. What counts as usual is for how long the holder was still seen to have it, by
-     * whoever was next. A holder that takes longer makes everybody's looks rarer again, as if nothing were usual. If it was gone at the first look after that, nobody knows for how long already, so next time the looks begin
+     * whoever was next. If it was gone at the first look after that, nobody knows for how long already, so next time the looks begin
      * earlier: otherwise it would be found late for ever, because it was found late once. It grows by a quarter at most, so where holds
-     * are now long and now short, the short ones count.
+     * are now long and now short, the short ones count. A holder that takes longer than usual makes the looks of all rarer again.
      *
      * Behind the first few that would still be too often in a crowd: a server kept busy by looks lets nobody in. Those look when half of
      * the others ahead may have had their turn, judged by how fast the queue moved between the last two looks; so however many wait, a

@@ -5,8 +5,12 @@ import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.assertj.core.api.Assertions.catchThrowableOfType;
 import static org.awaitility.Awaitility.await;
 
+import io.holdfast.StoreUnavailableException;
 import io.holdfast.jdbc.connection.Connections.Purpose;
 import io.holdfast.jdbc.dialect.Dialect;
+import io.holdfast.jdbc.dialect.TableName;
+import io.holdfast.jdbc.row.Requests;
+import io.holdfast.jdbc.row.Schema;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.TimeSource;
@@ -193,23 +197,44 @@ class ServerThatRefusesTest {
     void losesNoConnectionByARequestWhoseTimeIsOver() throws Exception {
         driver.isBack = true;
         try (Connections connections = pool()) {
-            openThree(connections);
+            openThree(connections).forEach(Session::close);
             connections.distrust(true);
 
-            Deadline over = Deadline.after(TimeSource.system(), Duration.ZERO);
-            assertThatThrownBy(() -> connections.open(Purpose.RENEWAL, over, Duration.ZERO))
-                    .isInstanceOf(SQLException.class);
-            openThree(connections);
+            assertIsTold(connections, Duration.ZERO, "no time was left");
+
+            openThree(connections).forEach(Session::close);
             assertThat(driver.attempts).hasValue(3);
         }
     }
 
-    private static void openThree(Connections connections) throws SQLException {
+    @Test
+    void losesNoConnectionByARequestThatGotNone() throws Exception {
+        driver.isBack = true;
+        try (Connections connections = pool()) {
+            List<Session> all = openThree(connections);
+
+            assertIsTold(connections, Duration.ofMillis(50), "stayed busy");
+
+            all.forEach(Session::close);
+            openThree(connections).forEach(Session::close);
+            assertThat(driver.attempts).hasValue(3);
+        }
+    }
+
+    private static void assertIsTold(Connections connections, Duration limit, String what) {
+        Requests requests = new Requests(connections, new TableName("holdfast_lock"), Schema.Creation.NEVER);
+        assertThatThrownBy(() ->
+                        requests.run("orders", Deadline.after(TimeSource.system(), limit), (session, sql) -> session))
+                .isInstanceOf(StoreUnavailableException.class)
+                .hasMessageContaining(what);
+    }
+
+    private static List<Session> openThree(Connections connections) throws SQLException {
         List<Session> sessions = new ArrayList<>();
         for (int i = 0; i < 3; i++) {
             sessions.add(connections.open(Purpose.REQUEST, soon(), Duration.ZERO));
         }
-        sessions.forEach(Session::close);
+        return sessions;
     }
 
     private static CompletableFuture<Session> opening(Connections connections) {
