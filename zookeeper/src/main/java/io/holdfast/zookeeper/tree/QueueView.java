@@ -146,11 +146,21 @@ public final class QueueView {
     /** Which of these hold the lock. */
     public List<QueuedNode> admitted(SortedSet<QueuedNode> those) {
         List<QueuedNode> admitted = new ArrayList<>();
-        for (QueuedNode node : those) {
-            if (admits(node)) {
+        if (!nodes.isEmpty() && nodes.first().isShared()) {
+            for (QueuedNode node : unshared.isEmpty() ? those : those.headSet(unshared.first())) {
+                if (nodes.contains(node)) {
+                    admitted.add(node);
+                }
+            }
+            return admitted;
+        }
+        Admission admission = new Admission();
+        for (QueuedNode node : nodes) {
+            if (admitted.size() == those.size() || !admission.admit(node.demand())) {
+                break;
+            }
+            if (those.contains(node)) {
                 admitted.add(node);
-            } else if (nodes.contains(node)) {
-                break; // and so is nobody behind it
             }
         }
         return admitted;
