@@ -2,6 +2,7 @@ package io.holdfast;
 
 import static io.holdfast.ManualClient.TTL;
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.holdfast.FaultyStore.Network;
@@ -36,6 +37,25 @@ class OutageTest {
         int before = client.store.requests.get();
         client.time.advance(TTL.multipliedBy(2));
         await().until(() -> client.store.requests.get() > before);
+        client.store.network = Network.UP;
+
+        client.passUntil(Duration.ofMillis(100), () -> !client.isHeld("orders"));
+    }
+
+    @Test
+    @DisplayName("P7 so is that of a lease whose extension was not answered")
+    void soIsThatOfALeaseWhoseExtensionWasNotAnswered() throws InterruptedException {
+        Lease lease = lock.acquire();
+        client.store.network = Network.ANSWERS_LOST;
+        assertThatThrownBy(() -> lease.extend(Duration.ofHours(1))).isInstanceOf(UnknownOutcomeException.class);
+        client.store.network = Network.DOWN;
+        assertThat(lease.release()).isEqualTo(ReleaseResult.PENDING);
+
+        for (int passed = 0; passed < 5; passed++) {
+            int before = client.store.requests.get();
+            client.time.advance(TTL);
+            await().until(() -> client.store.requests.get() > before);
+        }
         client.store.network = Network.UP;
 
         client.passUntil(Duration.ofMillis(100), () -> !client.isHeld("orders"));

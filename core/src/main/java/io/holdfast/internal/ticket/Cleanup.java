@@ -59,10 +59,14 @@ public final class Cleanup {
         });
     }
 
-    /** Gives back the grant of an ended ticket. Completes once that was tried. */
-    public CompletableFuture<Void> release(Ticket ticket, Duration linger) {
+    /**
+     * Gives back the grant of an ended ticket. Completes once that was tried.
+     *
+     * @param longestTtl that the store may have given it, or may yet
+     */
+    public CompletableFuture<Void> release(Ticket ticket, Duration linger, Duration longestTtl) {
         long left = Math.max(0, ticket.endNanos() - time.nanoTime());
-        return start(ticket, ticket.givenTtl().plusNanos(left), () -> {
+        return start(ticket, longestTtl.plusNanos(left), () -> {
             requests.release(ticket, linger, time.nanoTime());
             return true;
         });

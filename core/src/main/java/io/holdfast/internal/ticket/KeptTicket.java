@@ -39,7 +39,8 @@ public final class KeptTicket implements Ticket.Listener {
     private volatile TicketUser user;
     private volatile long dueNanos;
     private volatile @Nullable LockException failure;
-    private volatile boolean extended;
+    private volatile Duration extension =
+            Duration.ZERO; // the longest that was asked for; written by one request at a time
     private long grantedNanos; // written by the acquisition that got it, then handed on through the gate
     private volatile int localNumber;
     private volatile String usersThread;
@@ -102,7 +103,7 @@ public final class KeptTicket implements Ticket.Listener {
     /** Whether another thread of this client may go on with it before the store passes it on. */
     public boolean mayBeHandedOn(HandoffLimits limits, long nowNanos) {
         return ticket.renewal() == Renewal.AUTO
-                && !extended
+                && extension.isZero()
                 && localNumber < limits.most()
                 && nowNanos - grantedNanos < Deadline.nanosOf(limits.longest())
                 && isSurelyValid(nowNanos);
@@ -139,8 +140,19 @@ public final class KeptTicket implements Ticket.Listener {
 
     /** Asks the store for at least that long from now, on this thread. */
     public void extend(Duration ttl, StoreRequests requests) {
-        extended = true;
-        askNow(requests.deadline(), () -> requests.extend(ticket, ttl));
+        askNow(requests.deadline(), () -> {
+            extension = longer(extension, ttl);
+            requests.extend(ticket, ttl);
+        });
+    }
+
+    /** That the store may give it, for an extension may be made whose answer is missing. */
+    private Duration longestTtl() {
+        return longer(ticket.givenTtl(), extension);
+    }
+
+    private static Duration longer(Duration one, Duration other) {
+        return one.compareTo(other) >= 0 ? one : other;
     }
 
     /** Asks the store to keep it, on this thread. */
@@ -179,14 +191,14 @@ public final class KeptTicket implements Ticket.Listener {
     /** Ends it, and gives back in the background whatever it has at the store. */
     public void endInBackground(Duration linger) {
         ticket.end();
-        cleanup.release(ticket, linger);
+        cleanup.release(ticket, linger, longestTtl());
         drop();
     }
 
     /** Ends it, and removes in the background what it may have at the store. Completes once that was tried. */
     public CompletableFuture<Void> withdrawInBackground(Cleanup.Certainty certainty) {
         CompletableFuture<Void> tried = ticket.end() == Ticket.State.HELD
-                ? cleanup.release(ticket, Duration.ZERO)
+                ? cleanup.release(ticket, Duration.ZERO, longestTtl())
                 : cleanup.withdraw(ticket, certainty);
         drop();
         return tried;
@@ -233,7 +245,7 @@ public final class KeptTicket implements Ticket.Listener {
     /** This grant came after the end: it goes back by its token. */
     @Override
     public void unwanted() {
-        cleanup.release(ticket, Duration.ZERO);
+        cleanup.release(ticket, Duration.ZERO, longestTtl());
     }
 
     // What the keeper asks.
