@@ -13,6 +13,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.UnaryOperator;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
@@ -107,6 +108,19 @@ class LateMovesTest extends MeddledTest {
         etcdctl.run("lease", "revoke", held.session().leaseHex());
 
         await().until(() -> client.attempt(name));
+    }
+
+    /** The lease the key has gone to would keep the lock for as long as the extension asked for, which may be days. */
+    @Test
+    void p7GivesTheNewLeaseBackAgainIfThatFailedOnce() {
+        assertThat(arrives()).isTrue();
+        AtomicInteger refused = new AtomicInteger();
+        meddler.breaks = method -> method.endsWith("/LeaseRevoke") && refused.getAndIncrement() < 2;
+
+        etcdctl.run("lease", "revoke", held.session().leaseHex());
+
+        await().atMost(LONGER.dividedBy(2)).until(() -> client.attempt(name));
+        assertThat(refused).hasValueGreaterThan(2);
     }
 
     @Test

@@ -51,6 +51,7 @@ public final class Sessions implements AutoCloseable {
     private static final long GIVEN = 0;
 
     private static final Duration CLOSE_LIMIT = Duration.ofSeconds(1);
+    private static final long GIVE_BACK_AGAIN_NANOS = Duration.ofSeconds(1).toNanos();
 
     private final EtcdSettings settings;
     private final EtcdClient client;
@@ -60,6 +61,8 @@ public final class Sessions implements AutoCloseable {
     private final TicketKeys ticketKeys;
     private final Map<Long, Session> common = new ConcurrentHashMap<>(); // by seconds of ttl, or GIVEN
     private final Set<Session> all = ConcurrentHashMap.newKeySet();
+    private final Set<Session> leaving =
+            ConcurrentHashMap.newKeySet(); // out of use, and not known to have ended at the server
     private final ReentrantLock opening = new ReentrantLock();
     private final SessionSweeper sweeper;
     private volatile boolean closed;
@@ -131,8 +134,24 @@ public final class Sessions implements AutoCloseable {
     /** Gives a lease back that nothing is held through. */
     void discard(Session session) {
         if (drop(session)) {
-            leases.revokeAsync(session.lease());
+            giveBack(session);
         }
+    }
+
+    /** Again and again: a key may be on it whose move was not answered, and a lease for one key may be meant to last for days. */
+    private void giveBack(Session session) {
+        leaving.add(session);
+        leases.revokeAsync(session.lease()).whenComplete((given, failure) -> {
+            boolean isKnownGone = failure == null
+                    || RpcFailure.causeOf(failure)
+                            .filter(RpcFailure::isLeaseNotFound)
+                            .isPresent();
+            if (isKnownGone || session.isExpired(client.nanoTime())) {
+                leaving.remove(session);
+            } else if (!closed) {
+                client.later(GIVE_BACK_AGAIN_NANOS, () -> giveBack(session));
+            }
+        });
     }
 
     /**
@@ -211,7 +230,7 @@ public final class Sessions implements AutoCloseable {
         ticketKeys.forgetAll(session);
         // It may live on at the server, and the keys with it: nobody shall wait for them longer than need be.
         if (session.kind() != Session.Kind.GIVEN) {
-            leases.revokeAsync(session.lease());
+            giveBack(session);
         } else {
             inBackground(() -> clearAway(left, session));
         }
@@ -257,19 +276,22 @@ public final class Sessions implements AutoCloseable {
     private Session renewOrOpen(long ttlClass, ByteString readable, Deadline deadline) {
         Session known = common.get(ttlClass);
         if (known != null && !known.isOver()) {
-            if (!isFresh(known) && !known.isExpired(client.nanoTime())) {
+            if (isFresh(known)) {
+                return known;
+            }
+            if (!known.isExpired(client.nanoTime())) {
                 if (!extend(known, List.of(), deadline).refused().isEmpty()) {
                     // The login has lost its right to the lock the session was opened for; perhaps it has one to this.
                     known.setReadable(readable);
                     extend(known, List.of(), deadline).key(readable);
                 }
-            }
-            if (isFresh(known)) {
-                return known;
-            }
-            if (!known.isOver() && !known.isExpired(client.nanoTime())) {
-                // Others may hold locks through it yet: theirs is not to be lost because ours cannot be had.
-                throw RpcFailure.unavailable("etcd is changing its leader, the lease waits for it");
+                if (isFresh(known)) {
+                    return known;
+                }
+                if (!known.isOver() && !known.isExpired(client.nanoTime())) {
+                    // Others may hold locks through it yet: theirs is not to be lost because ours cannot be had.
+                    throw RpcFailure.unavailable("etcd is changing its leader, the lease waits for it");
+                }
             }
             lose(known, LossReason.EXPIRED, "its " + known + " was not extended in time");
         }
@@ -398,6 +420,7 @@ public final class Sessions implements AutoCloseable {
             }
             session.end();
         }
+        leaving.forEach(session -> revocations.add(leases.revokeAsync(session.lease())));
         try {
             CompletableFuture.allOf(revocations.toArray(CompletableFuture[]::new))
                     .orTimeout(limit.remainingNanos(), TimeUnit.NANOSECONDS)

@@ -122,9 +122,14 @@ public final class TicketKey {
         return movesTo;
     }
 
-    synchronized void finishMove(Session to) {
+    /** It is there. False if there is no such move any more: it may be another by now. */
+    synchronized boolean finishMove(Session to) {
+        if (movesTo != to) {
+            return false;
+        }
         session = to;
         movesTo = null;
+        return true;
     }
 
     /** There is no such move any more. False if there was none: it may be another by now. */

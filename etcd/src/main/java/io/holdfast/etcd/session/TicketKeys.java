@@ -89,9 +89,12 @@ public final class TicketKeys {
             lose(key, LossReason.GONE, "the lease it has just moved to has ended");
             return;
         }
-        key.finishMove(to);
-        from.keys().remove(key);
-        discardIfDone(from);
+        if (key.finishMove(to)) {
+            from.keys().remove(key);
+            discardIfDone(from);
+        } else if (key.session() != to) {
+            to.keys().remove(key);
+        }
     }
 
     /** A key does not go over to another session, now or ever. */
