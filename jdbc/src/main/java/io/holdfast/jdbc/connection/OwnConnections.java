@@ -123,7 +123,9 @@ final class OwnConnections implements ConnectionSource {
         /** To the next who waits, or to be kept. */
         void end() {
             usedNanos = time.nanoTime();
-            if (!isOfUse() || !pass(this)) {
+            if (isOfUse()) {
+                keep(this);
+            } else {
                 close();
             }
         }
@@ -164,15 +166,26 @@ final class OwnConnections implements ConnectionSource {
     @Override
     public Loan take(Purpose purpose, Deadline deadline) throws SQLException, InterruptedException {
         CompletableFuture<Pooled> coming = new CompletableFuture<>();
-        for (Pooled kept = idleOrWait(coming, deadline); kept != null; kept = idleOrWait(coming, deadline)) {
-            if (kept.isTrusted() || kept.isAlive(deadline)) {
+        for (Pooled kept = idleOrWait(coming); kept != null; kept = idleOrWait(coming)) {
+            if (kept.isTrusted()) {
+                return kept.loan();
+            }
+            if (deadline.hasPassed()) {
+                keep(kept);
+                throw noTimeLeft();
+            }
+            if (kept.isAlive(deadline)) {
                 return kept.loan();
             }
             kept.close();
-            if (!deadline.hasPassed()) {
-                // It had its time to answer, and the others are as old or older.
-                takeAllIdle().forEach(Pooled::close);
+            if (deadline.hasPassed()) {
+                // Too short a time to judge others by. But if all of them are silent, the next is not to meet another
+                // of them.
+                startReplacement();
+                throw noTimeLeft();
             }
+            // The others are as old or older.
+            takeAllIdle().forEach(Pooled::close);
         }
         try {
             do {
@@ -211,17 +224,31 @@ final class OwnConnections implements ConnectionSource {
         return tries.size() < waiting.size() && tries.put(opening, now) == null;
     }
 
-    /** One that is idle; if there is none, the future is to get the next. Who has no time to ask it for a sign of life takes none. */
-    private synchronized @Nullable Pooled idleOrWait(CompletableFuture<Pooled> coming, Deadline deadline)
-            throws SQLException {
+    /** One that is idle; if there is none, the future is to get the next. */
+    private synchronized @Nullable Pooled idleOrWait(CompletableFuture<Pooled> coming) throws SQLException {
         requireOpen();
-        Pooled last = idle.peekFirst();
+        Pooled last = idle.pollFirst();
         if (last == null) {
             waiting.addLast(coming);
-        } else if (deadline.hasPassed() && !last.isTrusted()) {
-            throw new SQLTimeoutException("no time was left to use a connection");
         }
-        return idle.pollFirst();
+        return last;
+    }
+
+    private static SQLException noTimeLeft() {
+        return new SQLTimeoutException("no time was left to use a connection");
+    }
+
+    /** For whoever comes next. */
+    private void startReplacement() {
+        CompletableFuture<Pooled> opening = new CompletableFuture<>();
+        connecting.start(opening);
+        opening.thenAccept(Pooled::end);
+    }
+
+    private void keep(Pooled one) {
+        if (!pass(one)) {
+            one.close();
+        }
     }
 
     private synchronized void waitNoMore(CompletableFuture<Pooled> coming) {

@@ -14,6 +14,7 @@ import io.holdfast.jdbc.row.Schema;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.TimeSource;
+import java.lang.reflect.Proxy;
 import java.sql.Connection;
 import java.sql.Driver;
 import java.sql.DriverManager;
@@ -221,6 +222,32 @@ class ServerThatRefusesTest {
         }
     }
 
+    /** As behind a firewall that has forgotten them: what was open is silent, what is new is not. */
+    @Test
+    void givesTheNextRequestANewConnectionAfterAShortOneMetSilence() throws Exception {
+        driver.isBack = true;
+        try (Connections connections = pool()) {
+            openThree(connections).forEach(Session::close);
+            connections.distrust(true);
+            driver.isSilentUpTo = 3;
+
+            assertIsTold(connections, Duration.ofMillis(50), "no time was left");
+            await().atMost(LONG).until(() -> driver.attempts.get() == 4);
+
+            await().atMost(LONG).until(() -> answersWithin(connections, Duration.ofMillis(50)));
+            assertThat(driver.attempts).as("and not one for each").hasValueLessThan(6);
+        }
+    }
+
+    private static boolean answersWithin(Connections connections, Duration limit) {
+        try (Session session =
+                connections.open(Purpose.RENEWAL, Deadline.after(TimeSource.system(), limit), Duration.ZERO)) {
+            return !session.query("SELECT 1", row -> true).isEmpty();
+        } catch (SQLException e) {
+            return false;
+        }
+    }
+
     private static void assertIsTold(Connections connections, Duration limit, String what) {
         Requests requests = new Requests(connections, new TableName("holdfast_lock"), Schema.Creation.NEVER);
         assertThatThrownBy(() ->
@@ -261,6 +288,7 @@ class ServerThatRefusesTest {
         private volatile CountDownLatch pace = new CountDownLatch(0);
         private volatile int isHangingFrom = 1;
         private volatile int isHangingOnlyFor = Integer.MAX_VALUE;
+        private volatile int isSilentUpTo;
 
         @Override
         public Connection connect(String url, Properties info) throws SQLException {
@@ -281,7 +309,18 @@ class ServerThatRefusesTest {
             }
             Connection connection = DriverManager.getConnection("jdbc:h2:mem:");
             opened.set(connection);
-            return connection;
+            return fallingSilent(connection, attempt);
+        }
+
+        private Connection fallingSilent(Connection connection, int attempt) {
+            return (Connection) Proxy.newProxyInstance(
+                    getClass().getClassLoader(), new Class<?>[] {Connection.class}, (proxy, method, arguments) -> {
+                        if (method.getName().equals("prepareStatement") && attempt <= isSilentUpTo) {
+                            Thread.sleep(100);
+                            throw new SQLException("read timed out", "08006");
+                        }
+                        return method.invoke(connection, arguments);
+                    });
         }
 
         @Override
