@@ -22,7 +22,7 @@ public @interface ScheduledLock {
     @AliasFor("name")
     String value() default "";
 
-    /** The lock's name; empty: class and method. */
+    /** The lock's name; empty: the bean's class and the method, of which several beans of one class share the lock. */
     @AliasFor("value")
     String name() default "";
 

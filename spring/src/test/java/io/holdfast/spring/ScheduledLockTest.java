@@ -18,7 +18,9 @@ import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
 import org.springframework.context.annotation.AnnotationConfigApplicationContext;
+import org.springframework.context.annotation.Bean;
 import org.springframework.context.annotation.Configuration;
+import org.springframework.context.annotation.Lazy;
 import org.springframework.scheduling.annotation.Scheduled;
 
 @DisplayName("@ScheduledLock")
@@ -147,6 +149,38 @@ class ScheduledLockTest {
             assertThatThrownBy(other::refresh)
                     .isInstanceOf(LockMisuseException.class)
                     .hasMessageStartingWith("Lasting.work asks for a lock that memory cannot keep");
+        }
+    }
+
+    @Configuration(proxyBeanMethods = false)
+    static class MadeWhenFirstAskedFor {
+        @Bean
+        @Lazy
+        Jobs jobs(TestLocks locks) {
+            return new MoreJobs(locks);
+        }
+    }
+
+    static class MoreJobs extends Jobs {
+        MoreJobs(TestLocks locks) {
+            super(locks);
+        }
+    }
+
+    @Test
+    void autoMeansNotAtAllThereAlsoIfTheClassOfTheBeanIsNotKnownAtStart() {
+        try (Holdfast unlingering = unlingering();
+                AnnotationConfigApplicationContext other = new AnnotationConfigApplicationContext()) {
+            other.registerBean(Holdfast.class, () -> unlingering, definition -> definition.setDestroyMethodName(""));
+            other.registerBean(TestLocks.class, () -> locks, definition -> definition.setDestroyMethodName(""));
+            other.register(Locking.class, MadeWhenFirstAskedFor.class);
+            other.refresh();
+            Jobs job = other.getBean(Jobs.class);
+
+            job.everyTenSeconds();
+            job.everyTenSeconds();
+
+            assertThat(job.runs()).isEqualTo(2);
         }
     }
 

@@ -46,7 +46,7 @@ public final class LockedInterceptor implements MethodInterceptor {
     @Override
     public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
         Object target = Objects.requireNonNull(invocation.getThis());
-        Optional<LockPlan> found = plans.of(invocation.getMethod(), target.getClass());
+        Optional<LockPlan> found = plans.of(invocation.getMethod(), LockPlans.typeOf(target));
         if (found.isEmpty()) {
             return invocation.proceed();
         }

@@ -21,6 +21,7 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Flow;
 import java.util.concurrent.Future;
 import java.util.stream.Stream;
+import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.beans.factory.NoSuchBeanDefinitionException;
 import org.springframework.beans.factory.NoUniqueBeanDefinitionException;
 import org.springframework.beans.factory.annotation.BeanFactoryAnnotationUtils;
@@ -33,14 +34,17 @@ import org.springframework.format.datetime.standard.DurationFormatterUtils;
 import org.springframework.scheduling.annotation.Async;
 import org.springframework.util.ClassUtils;
 
-/** Reads the annotations of methods, once each, and refuses what cannot be. Thread-safe. */
+/** Reads the annotations of methods, once for each class of beans that has them, and refuses what cannot be. Thread-safe. */
 public final class LockPlans {
 
     private static final Logger LOG = System.getLogger(LockPlans.class.getName());
 
     private final ConfigurableListableBeanFactory beans;
-    private final Map<Method, Optional<LockPlan>> plans = new ConcurrentHashMap<>();
+    private final Map<BeanMethod, Optional<LockPlan>> plans = new ConcurrentHashMap<>();
     private final Map<String, Holdfast> clients = new ConcurrentHashMap<>();
+
+    /** Classes that inherit a method have different fallbacks, and locks named by class. */
+    private record BeanMethod(Method method, Class<?> type) {}
 
     public LockPlans(ConfigurableListableBeanFactory beans) {
         this.beans = beans;
@@ -51,11 +55,26 @@ public final class LockPlans {
         return plans.values().stream().flatMap(Optional::stream).flatMap(plan -> plan.names().stream());
     }
 
-    /** Empty if the method has no such annotation. */
+    /** The class that a bean was written as, whatever proxies were made of it: the same at start and in a call. */
+    public static Class<?> typeOf(Object bean) {
+        return ClassUtils.getUserClass(AopProxyUtils.ultimateTargetClass(bean));
+    }
+
+    /**
+     * Empty if the method has no such annotation.
+     *
+     * @throws LockMisuseException if what it asks for cannot be, on its client's store either
+     */
     public Optional<LockPlan> of(Method called, Class<?> type) {
-        Method method = NameTemplate.mostSpecific(called, type);
-        Optional<LockPlan> known = plans.get(method);
-        return known != null ? known : plans.computeIfAbsent(method, it -> read(it, type));
+        BeanMethod key = new BeanMethod(NameTemplate.mostSpecific(called, type), ClassUtils.getUserClass(type));
+        Optional<LockPlan> known = plans.get(key);
+        if (known != null) {
+            return known;
+        }
+        // Not inside of the map: the check asks for the client's bean, whose creation may call locked methods.
+        Optional<LockPlan> read = read(key.method(), key.type()).map(this::checked);
+        Optional<LockPlan> other = plans.putIfAbsent(key, read);
+        return other != null ? other : read;
     }
 
     public static boolean isAnnotated(Method method) {
@@ -80,7 +99,7 @@ public final class LockPlans {
     }
 
     /** What the plan is on its client's store: without a {@code minHold} that is wanted only if possible. */
-    public LockPlan check(LockPlan plan) {
+    private LockPlan checked(LockPlan plan) {
         Holdfast client;
         try {
             client = client(plan);
@@ -110,9 +129,7 @@ public final class LockPlans {
                                 + " twice if clocks differ. Set minHold = \"0\" to say that this is fine",
                         plan.describe(),
                         client.store());
-                LockPlan without = plan.withoutMinHold();
-                plans.put(plan.method(), Optional.of(without));
-                return check(without);
+                return checked(plan.withoutMinHold());
             }
             throw misuse(
                     plan.method(),
@@ -140,7 +157,7 @@ public final class LockPlans {
             return Optional.empty();
         }
         requireInterceptable(method);
-        LockPlan plan = locked != null ? plan(method, type, locked) : plan(method, scheduled);
+        LockPlan plan = locked != null ? plan(method, type, locked) : plan(method, type, scheduled);
         if (plan.onConflict() == OnConflict.SKIP
                 && method.getReturnType().isPrimitive()
                 && method.getReturnType() != void.class) {
@@ -250,11 +267,9 @@ public final class LockPlans {
                 LockPlan.Begins.BY_CALL);
     }
 
-    private LockPlan plan(Method method, ScheduledLock scheduled) {
+    private LockPlan plan(Method method, Class<?> type, ScheduledLock scheduled) {
         boolean auto = scheduled.minHold().equals("auto");
-        String name = scheduled.name().isEmpty()
-                ? ClassUtils.getUserClass(method.getDeclaringClass()).getName() + "." + method.getName()
-                : scheduled.name();
+        String name = scheduled.name().isEmpty() ? defaultName(method, type) : scheduled.name();
         Optional<Duration> minHold = auto
                 ? SchedulePeriod.of(method, this::text).map(SchedulePeriod::minHold)
                 : duration(method, "minHold", scheduled.minHold());
@@ -276,6 +291,12 @@ public final class LockPlans {
                 text(scheduled.client()),
                 auto ? LockPlan.Lingering.IF_POSSIBLE : LockPlan.Lingering.REQUIRED,
                 LockPlan.Begins.BY_SCHEDULE);
+    }
+
+    private static String defaultName(Method method, Class<?> type) {
+        // A lambda's class has another name in each process.
+        boolean isNameless = type.isHidden() || ClassUtils.isLambdaClass(type);
+        return (isNameless ? method.getDeclaringClass() : type).getName() + "." + method.getName();
     }
 
     private static boolean isFencePossible() {

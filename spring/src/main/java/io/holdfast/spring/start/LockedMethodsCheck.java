@@ -1,17 +1,14 @@
 package io.holdfast.spring.start;
 
 import io.holdfast.spring.call.LockedInterceptor;
-import io.holdfast.spring.plan.LockPlan;
 import io.holdfast.spring.plan.LockPlans;
 import io.holdfast.spring.plan.LockTemplates;
 import java.lang.reflect.Method;
 import java.util.Arrays;
 import java.util.Map;
-import java.util.Optional;
 import org.jspecify.annotations.Nullable;
 import org.springframework.aop.framework.Advised;
 import org.springframework.aop.framework.AopInfrastructureBean;
-import org.springframework.aop.framework.AopProxyUtils;
 import org.springframework.aop.support.AopUtils;
 import org.springframework.beans.factory.FactoryBean;
 import org.springframework.beans.factory.SmartInitializingSingleton;
@@ -38,7 +35,7 @@ public final class LockedMethodsCheck implements SmartInitializingSingleton, Aop
             // What a factory makes is another object than itself, and what is in a scope has a bean of its own.
             Object made = beans.containsSingleton(bean) ? beans.getSingleton(bean) : null;
             Object object = made instanceof FactoryBean<?> ? null : made;
-            Class<?> type = object == null ? beans.getType(bean, false) : AopProxyUtils.ultimateTargetClass(object);
+            Class<?> type = object == null ? beans.getType(bean, false) : LockPlans.typeOf(object);
             if (type != null && LockPlans.mayHaveLockedMethods(type)) {
                 check(bean, object, ClassUtils.getUserClass(type));
             }
@@ -51,8 +48,7 @@ public final class LockedMethodsCheck implements SmartInitializingSingleton, Aop
                 MethodIntrospector.selectMethods(type, (MethodIntrospector.MetadataLookup<Boolean>)
                         method -> LockPlans.isAnnotated(method) ? true : null);
         for (Method method : methods.keySet()) {
-            Optional<LockPlan> plan = plans.of(method, type);
-            plan.ifPresent(plans::check);
+            plans.of(method, type);
             if (object != null) {
                 requireIntercepted(method, bean, object);
             }

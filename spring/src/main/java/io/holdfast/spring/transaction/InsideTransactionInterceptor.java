@@ -29,7 +29,7 @@ public final class InsideTransactionInterceptor implements MethodInterceptor {
 
     @Override
     public @Nullable Object invoke(MethodInvocation invocation) throws Throwable {
-        Class<?> type = Objects.requireNonNull(invocation.getThis()).getClass();
+        Class<?> type = LockPlans.typeOf(Objects.requireNonNull(invocation.getThis()));
         Optional<LockPlan> plan = plans.of(invocation.getMethod(), type);
         Optional<Held> held = HeldByThread.innermost();
         if (plan.isPresent() && held.isPresent()) {
