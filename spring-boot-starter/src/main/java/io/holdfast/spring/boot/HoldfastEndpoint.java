@@ -10,6 +10,7 @@ import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import org.jspecify.annotations.Nullable;
 import org.springframework.boot.actuate.endpoint.Access;
+import org.springframework.boot.actuate.endpoint.InvalidEndpointRequestException;
 import org.springframework.boot.actuate.endpoint.annotation.DeleteOperation;
 import org.springframework.boot.actuate.endpoint.annotation.Endpoint;
 import org.springframework.boot.actuate.endpoint.annotation.ReadOperation;
@@ -112,7 +113,7 @@ public class HoldfastEndpoint {
     public @Nullable LockView lock(
             @Selector String client, @Selector(match = Selector.Match.ALL_REMAINING) String[] name) {
         Holdfast known = clients.get(client);
-        return known == null ? null : known.lock(String.join("/", name)).inspect();
+        return known == null ? null : known.lock(joined(name)).inspect();
     }
 
     /** Takes the lock away from whoever holds it. */
@@ -120,6 +121,17 @@ public class HoldfastEndpoint {
     public @Nullable Map<String, Integer> release(
             @Selector String client, @Selector(match = Selector.Match.ALL_REMAINING) String[] name) {
         Holdfast known = clients.get(client);
-        return known == null ? null : Map.of("released", known.administration().forceRelease(String.join("/", name)));
+        return known == null ? null : Map.of("released", known.administration().forceRelease(joined(name)));
+    }
+
+    /** Empty parts of a path are not among the parts: without them it would be the name of another lock. */
+    private static String joined(String[] parts) {
+        if (RequestedPath.hasEmptyParts()) {
+            throw new InvalidEndpointRequestException(
+                    "The path names a lock with empty parts, which the endpoint is not told",
+                    "A lock whose name has two slashes in a row, or one at an end, cannot be named in a path, so"
+                            + " nothing was done. Use the command: holdfast show, or holdfast release --force.");
+        }
+        return String.join("/", parts);
     }
 }

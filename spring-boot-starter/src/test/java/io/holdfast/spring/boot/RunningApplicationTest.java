@@ -222,6 +222,31 @@ class RunningApplicationTest {
         }
     }
 
+    @Test
+    void aPathWithEmptyPartsReleasesAndShowsNoOtherLock() throws Exception {
+        try (ConfigurableApplicationContext context = start("management.endpoint.holdfast.access=unrestricted");
+                Lease lease = context.getBean(Holdfast.class)
+                        .lock("empty/42")
+                        .tryAcquire()
+                        .orElseThrow()) {
+            for (String name : List.of("empty//42", "empty/42/", "/empty/42", "empty/;/42")) {
+                String path = "/actuator/holdfast/holdfast/" + name;
+                for (String method : List.of("DELETE", "GET")) {
+                    HttpResponse<String> answer = send(context, method, path).get(60, TimeUnit.SECONDS);
+
+                    assertThat(answer.statusCode())
+                            .as(method + " " + path + ": " + answer.body())
+                            .isEqualTo(400);
+                }
+            }
+            assertThat(context.getBean(Holdfast.class)
+                            .lock("empty/42")
+                            .inspect()
+                            .isHeld())
+                    .isTrue();
+        }
+    }
+
     private String get(ConfigurableApplicationContext context, String path) throws Exception {
         HttpResponse<String> answer = send(context, "GET", path).get(60, TimeUnit.SECONDS);
         assertThat(answer.statusCode()).as(path).isEqualTo(200);
