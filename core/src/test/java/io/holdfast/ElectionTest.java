@@ -46,7 +46,7 @@ class ElectionTest {
 
         await().until(() -> client.store.releases.get() == 1);
         executor.runAll();
-        assertThat(started.join()).isCancelled();
+        await().until(() -> started.join().isCancelled());
         assertThat(elected).isEmpty();
         assertThat(election.isLeader()).isFalse();
         assertThat(client.isHeld("leader")).isFalse();

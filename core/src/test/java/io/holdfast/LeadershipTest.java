@@ -68,6 +68,170 @@ class LeadershipTest {
     }
 
     @Test
+    @DisplayName("P5 is told, and its loss too, though the work hangs on the campaign's future")
+    void isToldAndItsLossTooThoughTheWorkHangsOnTheCampaignsFuture() {
+        election.onElected(elected::add);
+        election.onDeposed(deposed::add);
+        Ticket elsewhere = client.holdElsewhere("leader");
+        CountDownLatch stop = new CountDownLatch(1);
+        try {
+            election.campaignAsync().thenAccept(epoch -> awaitQuietly(stop));
+
+            client.releaseElsewhere(elsewhere);
+            await().until(() -> !elected.isEmpty());
+            client.store.network = FaultyStore.Network.DOWN;
+            client.time.advance(TTL);
+
+            await().until(() -> !deposed.isEmpty());
+        } finally {
+            stop.countDown();
+        }
+    }
+
+    @Test
+    void isWonByAllThoughWorkHangsOnEveryCampaignsFuture() throws Exception {
+        Ticket elsewhere = client.holdElsewhere("leader");
+        CountDownLatch working = new CountDownLatch(3);
+        CountDownLatch stop = new CountDownLatch(1);
+        try {
+            for (int i = 0; i < 3; i++) {
+                blockWhenDone(election.campaignAsync(), working, stop);
+            }
+
+            client.releaseElsewhere(elsewhere);
+
+            assertThat(working.await(10, TimeUnit.SECONDS)).isTrue();
+        } finally {
+            stop.countDown();
+        }
+    }
+
+    @Test
+    void wonByAskingOnceIsNotKeptWaitingByWorkThatHangsOnAnotherCampaign() throws Exception {
+        CountDownLatch answer = new CountDownLatch(1);
+        CountDownLatch asked = holdBackTheNextAnswer(answer);
+        CountDownLatch stop = new CountDownLatch(1);
+        try {
+            Election inOrder = client.holdfast.election("leader", ManualClient.OPTIONS.withFairness(Fairness.FIFO));
+            CountDownLatch working = new CountDownLatch(1);
+            blockWhenDone(inOrder.campaignAsync(), working, stop);
+            assertThat(asked.await(10, TimeUnit.SECONDS)).isTrue();
+
+            Background<OptionalLong> once = Background.run(() -> inOrder.campaign(Duration.ZERO));
+
+            assertThat(once.get(10, TimeUnit.SECONDS)).isPresent();
+            assertThat(working.await(10, TimeUnit.SECONDS)).isTrue();
+        } finally {
+            answer.countDown();
+            stop.countDown();
+        }
+    }
+
+    private static void blockWhenDone(
+            CompletableFuture<Long> campaign, CountDownLatch blocked, CountDownLatch unblock) {
+        campaign.whenComplete((epoch, failure) -> {
+            blocked.countDown();
+            awaitQuietly(unblock);
+        });
+    }
+
+    @Test
+    void isNotWaitedForThoughWhatHangsOnACancelledCampaignBlocks() throws Exception {
+        client.holdElsewhere("leader");
+        CountDownLatch blocked = new CountDownLatch(1);
+        CountDownLatch unblock = new CountDownLatch(1);
+        try {
+            CompletableFuture<Long> campaign = election.campaignAsync();
+            blockWhenDone(campaign, blocked, unblock);
+            await().until(() -> !election.inspect().waiters().isEmpty());
+
+            Background<Boolean> cancelling = Background.run(() -> campaign.cancel(true));
+
+            assertThat(blocked.await(10, TimeUnit.SECONDS)).isTrue();
+            await().until(() -> election.inspect().waiters().isEmpty());
+            unblock.countDown();
+            assertThat(cancelling.get(10, TimeUnit.SECONDS)).isTrue();
+        } finally {
+            unblock.countDown();
+        }
+    }
+
+    @Test
+    void closingWaitsForNothingThatHangsOnACampaign() throws Exception {
+        client.holdElsewhere("leader");
+        CountDownLatch blocked = new CountDownLatch(1);
+        CountDownLatch unblock = new CountDownLatch(1);
+        try {
+            blockWhenDone(election.campaignAsync(), blocked, unblock);
+            await().until(() -> !election.inspect().waiters().isEmpty());
+
+            Background<Boolean> closing = Background.run(() -> {
+                election.close();
+                return true;
+            });
+
+            assertThat(closing.get(10, TimeUnit.SECONDS)).isTrue();
+            assertThat(blocked.await(10, TimeUnit.SECONDS)).isTrue();
+            await().until(() -> election.inspect().waiters().isEmpty());
+        } finally {
+            unblock.countDown();
+        }
+    }
+
+    @Test
+    void isNotWonByACampaignThatAUserHasCompleted() throws Exception {
+        election.onElected(elected::add);
+        Ticket elsewhere = client.holdElsewhere("leader");
+        CompletableFuture<Long> completed = election.campaignAsync();
+        CompletableFuture<Long> failed = election.campaignAsync();
+        CompletableFuture<Long> byAnother = election.campaignAsync();
+        await().until(() -> !election.inspect().waiters().isEmpty());
+
+        assertThat(completed.complete(5L)).isTrue();
+        assertThat(completed.complete(6L)).isFalse();
+        assertThat(completed.cancel(true)).isFalse();
+        assertThat(failed.completeExceptionally(new IOException("own"))).isTrue();
+        assertThat(failed.completeExceptionally(new IOException("another"))).isFalse();
+        byAnother.completeAsync(() -> 7L, Runnable::run);
+        client.releaseElsewhere(elsewhere);
+
+        assertThat(completed).isCompletedWithValue(5L);
+        assertThat(failed).isCompletedExceptionally().isNotCancelled();
+        assertThat(byAnother).isCompletedWithValue(7L);
+        await().during(Duration.ofMillis(100)).until(() -> !election.isLeader() && !client.isHeld("leader"));
+        assertThat(election.inspect().waiters()).isEmpty();
+        assertThat(elected).isEmpty();
+    }
+
+    @Test
+    void isNotWonByAThreadThatIsInterruptedAtItsGrant() throws Exception {
+        election.onElected(elected::add);
+        int interrupted = 0;
+        for (int i = 0; i < 300; i++) {
+            CompletableFuture<Thread> thread = new CompletableFuture<>();
+            Background<Long> campaign = Background.run(() -> {
+                thread.complete(Thread.currentThread());
+                return election.campaign();
+            });
+            Thread campaigning = thread.get();
+            LockSupport.parkNanos(ThreadLocalRandom.current().nextLong(200_000));
+            campaigning.interrupt();
+            try {
+                long epoch = campaign.get(10, TimeUnit.SECONDS);
+                atOnce().until(() -> elected.contains(epoch));
+                elected.clear();
+                election.resign();
+            } catch (ExecutionException e) {
+                assertThat(e).hasCauseInstanceOf(InterruptedException.class);
+                interrupted++;
+                atOnce().until(() -> !election.isLeader() && !client.isHeld("leader"));
+            }
+            assertThat(elected).as("told of an interrupted campaign").isEmpty();
+        }
+        assertThat(interrupted).isPositive();
+    }
+
+    @Test
     void closingEndsAThreadThatCampaigns() throws Exception {
         client.holdElsewhere("leader");
         Background<Long> endless = Background.run(election::campaign);
@@ -115,12 +279,7 @@ class LeadershipTest {
     @Test
     void wonByAskingOnceEndsTheCampaignThatWasOnItsWay() throws Exception {
         CountDownLatch answer = new CountDownLatch(1);
-        CountDownLatch asked = new CountDownLatch(1);
-        client.store.beforeAsk = () -> {
-            client.store.beforeAsk = () -> {};
-            asked.countDown();
-            awaitQuietly(answer);
-        };
+        CountDownLatch asked = holdBackTheNextAnswer(answer);
         // Without a gate, or the campaign would be inside it before it asks.
         Election inOrder = client.holdfast.election("leader", ManualClient.OPTIONS.withFairness(Fairness.FIFO));
         CompletableFuture<Long> campaign = inOrder.campaignAsync();
@@ -133,6 +292,17 @@ class LeadershipTest {
         assertThat(campaign.get(10, TimeUnit.SECONDS)).isEqualTo(epoch.getAsLong());
         inOrder.resign();
         await().during(Duration.ofMillis(100)).until(() -> !inOrder.isLeader() && !client.isHeld("leader"));
+    }
+
+    /** Counted down when the store is asked for the lock; that request goes on when it is answered. */
+    private CountDownLatch holdBackTheNextAnswer(CountDownLatch answer) {
+        CountDownLatch asked = new CountDownLatch(1);
+        client.store.beforeAsk = () -> {
+            client.store.beforeAsk = () -> {};
+            asked.countDown();
+            awaitQuietly(answer);
+        };
+        return asked;
     }
 
     @Test

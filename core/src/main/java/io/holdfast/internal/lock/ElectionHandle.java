@@ -43,9 +43,12 @@ import org.jspecify.annotations.Nullable;
  *   any ── close ──► closed
  *
  * A second campaign beside the first would wait behind the leadership that the first one wins, and win it when that is resigned.
- * So campaigns share one acquisition, and all that are pending win together. A grant that finds no campaign pending, because the
- * last one was cancelled at that very moment, goes back, and neither elected nor deposed is told. Unless a campaign began between
- * the two and was told that this election leads: the claims count those.
+ * So campaigns share one acquisition, and all that are pending win together. Whoever takes a campaign out of the pending ones, with
+ * the guard held, decides how it ends: a grant, a failure, or the user who cancels it. The last that is given up takes the
+ * acquisition along. What that was granted at that very moment goes back, and neither elected nor deposed is told.
+ *
+ * A future is completed after all else is done, and on a thread for callbacks: what hangs on it is the user's, and may go on for as
+ * long as the leadership.
  *
  * What is told: once a campaign has won, onElected is called while the leadership lasts, and onDeposed once at its end, if it was
  * not resigned. Callbacks run one after the other, so that the end is not heard before the beginning.
@@ -63,7 +66,8 @@ public final class ElectionHandle implements Election {
     private static final long TIMED_OUT = -1;
 
     private final Acquisitions acquisitions;
-    private final Callbacks.InOrder callbacks;
+    private final Callbacks callbacks;
+    private final Callbacks.InOrder inOrder;
     private final LockHandle lock;
     private final List<LongConsumer> electedCallbacks = new CopyOnWriteArrayList<>();
     private final List<Consumer<Loss>> deposedCallbacks = new CopyOnWriteArrayList<>();
@@ -71,15 +75,15 @@ public final class ElectionHandle implements Election {
     private final ReentrantLock guard = new ReentrantLock();
     // All below guarded by guard.
     private boolean closed;
-    private final Set<CompletableFuture<Long>> campaigns = new HashSet<>();
+    private final Set<Campaign> campaigns = new HashSet<>(); // those that are pending
     private @Nullable CompletableFuture<Lease> acquisition; // while there are campaigns
     private @Nullable Lease leadership;
-    private int claims; // campaigns that found this leading, and so did not ask for it
     private final Set<LeaderTerm> terms = new HashSet<>();
 
     public ElectionHandle(Acquisitions acquisitions, Callbacks callbacks, LockHandle lock) {
         this.acquisitions = acquisitions;
-        this.callbacks = callbacks.lossesInOrder();
+        this.callbacks = callbacks;
+        this.inOrder = callbacks.lossesInOrder();
         this.lock = lock;
     }
 
@@ -117,7 +121,7 @@ public final class ElectionHandle implements Election {
 
     /** Asks once and does not queue. */
     private OptionalLong campaignOnce() {
-        OptionalLong leading = claim();
+        OptionalLong leading = epochIfOpen();
         if (leading.isPresent()) {
             return leading;
         }
@@ -125,21 +129,19 @@ public final class ElectionHandle implements Election {
         if (lease.isEmpty()) {
             return OptionalLong.empty();
         }
-        if (!win(lease.get(), 1, () -> !closed)) {
+        if (!win(lease.get(), () -> !closed)) {
             throw closed();
         }
         return OptionalLong.of(lease.get().token());
     }
 
     /** The epoch for one more that campaigns, if this leads. */
-    private OptionalLong claim() {
+    private OptionalLong epochIfOpen() {
         return guarded(() -> {
             if (closed) {
                 throw closed();
             }
-            OptionalLong epoch = epoch();
-            claims += epoch.isPresent() ? 1 : 0;
-            return epoch;
+            return epoch();
         });
     }
 
@@ -156,8 +158,12 @@ public final class ElectionHandle implements Election {
         try {
             return campaign.get();
         } catch (InterruptedException e) {
-            campaign.cancel(true);
-            throw e;
+            if (campaign.cancel(true)) {
+                throw e;
+            }
+            // It was won, or failed, at that very moment, and is done now.
+            Thread.currentThread().interrupt();
+            return await(campaign);
         } catch (ExecutionException e) {
             if (e.getCause() instanceof RuntimeException failure) {
                 throw failure;
@@ -168,14 +174,13 @@ public final class ElectionHandle implements Election {
 
     @Override
     public CompletableFuture<Long> campaignAsync() {
-        CompletableFuture<Long> campaign = new CompletableFuture<>();
+        Campaign campaign = new Campaign();
         CompletableFuture<Lease> begun = null;
         guard.lock();
         try {
-            OptionalLong leading = claim();
+            OptionalLong leading = epochIfOpen();
             if (leading.isPresent()) {
-                campaign.complete(leading.getAsLong());
-                return campaign;
+                return CompletableFuture.completedFuture(leading.getAsLong());
             }
             if (acquisition == null) {
                 leadership = null;
@@ -184,8 +189,7 @@ public final class ElectionHandle implements Election {
             }
             campaigns.add(campaign);
         } catch (CancellationException closed) {
-            campaign.completeExceptionally(closed);
-            return campaign;
+            return CompletableFuture.failedFuture(closed);
         } finally {
             guard.unlock();
         }
@@ -193,40 +197,29 @@ public final class ElectionHandle implements Election {
             CompletableFuture<Lease> asked = begun;
             asked.whenComplete((lease, failure) -> settle(asked, lease, failure));
         }
-        campaign.whenComplete((epoch, failure) -> giveUp(campaign));
         return campaign;
-    }
-
-    /** The user cancelled it, or its time is over. The last one takes the acquisition along. */
-    private void giveUp(CompletableFuture<Long> campaign) {
-        cancel(guarded(() -> campaigns.remove(campaign) && campaigns.isEmpty()
-                ? takeAcquisition()
-                : Optional.<CompletableFuture<Lease>>empty()));
     }
 
     private void settle(CompletableFuture<Lease> asked, @Nullable Lease lease, @Nullable Throwable failure) {
         if (lease != null) {
-            win(lease, 0, () -> acquisition == asked);
+            win(lease, () -> acquisition == asked);
             return;
         }
-        List<CompletableFuture<Long>> pending = guarded(() -> {
+        complete(guarded(() -> {
             boolean failed = acquisition == asked;
             acquisition = failed ? null : acquisition;
-            return failed ? takeCampaigns() : List.of();
-        });
-        pending.forEach(campaign -> campaign.completeExceptionally(failure));
+            return failed ? takeCampaigns(CompletableFuture.failedFuture(failure)) : List.of();
+        }));
     }
 
     /**
-     * Makes a new lease the leadership of all that campaign. If none of them waits any more, and none has claimed it meanwhile, it
-     * goes back.
+     * Makes a new lease the leadership of all that campaign.
      *
-     * @param claimed how many know of it already
      * @param wanted whether it may become that; asked with the guard held. If not it goes back
      * @return whether it was wanted
      */
-    private boolean win(Lease lease, int claimed, BooleanSupplier wanted) {
-        List<CompletableFuture<Long>> pending = List.of();
+    private boolean win(Lease lease, BooleanSupplier wanted) {
+        List<Campaign> winners = List.of();
         Optional<CompletableFuture<Lease>> superseded = Optional.empty();
         boolean leads;
         guard.lock();
@@ -234,35 +227,20 @@ public final class ElectionHandle implements Election {
             leads = wanted.getAsBoolean();
             if (leads) {
                 leadership = lease;
-                claims = claimed;
-                pending = takeCampaigns();
+                winners = takeCampaigns(CompletableFuture.completedFuture(lease.token()));
                 superseded = takeAcquisition();
             }
         } finally {
             guard.unlock();
         }
         cancel(superseded);
-        int winners = claimed;
-        for (CompletableFuture<Long> campaign : pending) {
-            winners += campaign.complete(lease.token()) ? 1 : 0;
-        }
-        if (leads && (winners > 0 || isClaimed(lease))) {
+        if (leads) {
             tellElected(lease);
         } else {
             giveBack(lease);
         }
+        complete(winners);
         return leads;
-    }
-
-    /** Whether a campaign has found this leading by that lease. If not, it leads no more. */
-    private boolean isClaimed(Lease lease) {
-        return guarded(() -> {
-            boolean claimed = leadership == lease && claims > 0;
-            if (!claimed) {
-                forget(lease);
-            }
-            return claimed;
-        });
     }
 
     /** With the guard held. */
@@ -270,11 +248,16 @@ public final class ElectionHandle implements Election {
         leadership = leadership == lease ? null : leadership;
     }
 
-    /** With the guard held. */
-    private List<CompletableFuture<Long>> takeCampaigns() {
-        List<CompletableFuture<Long>> taken = List.copyOf(campaigns);
+    /** With the guard held: all that are pending end with that. They are still to be completed. */
+    private List<Campaign> takeCampaigns(CompletableFuture<Long> outcome) {
+        List<Campaign> taken = List.copyOf(campaigns);
         campaigns.clear();
+        taken.forEach(campaign -> campaign.outcome = outcome);
         return taken;
+    }
+
+    private void complete(List<Campaign> decided) {
+        decided.forEach(campaign -> callbacks.complete(Campaign::deliver, campaign));
     }
 
     /** With the guard held. */
@@ -301,7 +284,7 @@ public final class ElectionHandle implements Election {
 
     private void tellElected(Lease lease) {
         long epoch = lease.token();
-        electedCallbacks.forEach(callback -> callbacks.tell(() -> {
+        electedCallbacks.forEach(callback -> inOrder.tell(() -> {
             if (lease.isValid() && isLeadership(lease)) {
                 callback.accept(epoch);
             }
@@ -325,7 +308,7 @@ public final class ElectionHandle implements Election {
             }
             return lost;
         });
-        deposedCallbacks.forEach(callback -> callbacks.tell(() -> callback.accept(loss)));
+        deposedCallbacks.forEach(callback -> inOrder.tell(() -> callback.accept(loss)));
     }
 
     @Override
@@ -381,18 +364,18 @@ public final class ElectionHandle implements Election {
 
     @Override
     public void close() {
-        List<CompletableFuture<Long>> pending;
+        List<Campaign> pending;
         Optional<CompletableFuture<Lease>> unwanted;
         guard.lock();
         try {
             closed = true;
-            pending = takeCampaigns();
+            pending = takeCampaigns(CompletableFuture.failedFuture(closed()));
             unwanted = takeAcquisition();
         } finally {
             guard.unlock();
         }
-        pending.forEach(campaign -> campaign.completeExceptionally(closed()));
         cancel(unwanted);
+        complete(pending);
         resign();
     }
 
@@ -453,5 +436,65 @@ public final class ElectionHandle implements Election {
     @Override
     public String toString() {
         return "Election[" + name() + "]";
+    }
+
+    /** What campaignAsync returns. Whoever is too late to decide how it ends completes it with what was decided. */
+    private final class Campaign extends CompletableFuture<Long> {
+
+        /** Set with the guard held by who takes this out of the campaigns. Nothing of the user's hangs on it. */
+        private volatile CompletableFuture<Long> outcome = this;
+
+        Campaign() {
+            // In case it is completed in a way that is not overridden here: completeAsync, say.
+            whenComplete((epoch, failure) -> decide(this));
+        }
+
+        @Override
+        public boolean complete(Long epoch) {
+            return end(CompletableFuture.completedFuture(epoch));
+        }
+
+        @Override
+        public boolean completeExceptionally(Throwable failure) {
+            return end(CompletableFuture.failedFuture(failure));
+        }
+
+        @Override
+        public boolean cancel(boolean mayInterruptIfRunning) {
+            end(CompletableFuture.failedFuture(new CancellationException()));
+            return isCancelled();
+        }
+
+        private boolean end(CompletableFuture<Long> wanted) {
+            boolean decided = decide(wanted);
+            deliver();
+            return decided;
+        }
+
+        /** The user does not want it any more, or its time is over. The last one takes the acquisition along. */
+        private boolean decide(CompletableFuture<Long> wanted) {
+            boolean decided;
+            Optional<CompletableFuture<Lease>> unwanted;
+            guard.lock();
+            try {
+                decided = campaigns.remove(this);
+                outcome = decided ? wanted : outcome;
+                unwanted = decided && campaigns.isEmpty() ? takeAcquisition() : Optional.empty();
+            } finally {
+                guard.unlock();
+            }
+            ElectionHandle.cancel(unwanted);
+            return decided;
+        }
+
+        private void deliver() {
+            outcome.whenComplete((epoch, failure) -> {
+                if (failure != null) {
+                    super.completeExceptionally(failure);
+                } else {
+                    super.complete(epoch);
+                }
+            });
+        }
     }
 }
