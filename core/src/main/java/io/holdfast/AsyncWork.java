@@ -52,7 +52,7 @@ final class AsyncWork<H extends Hold, T> extends CompletableFuture<T> {
         CompletionStage<T> stage;
         try {
             stage = Objects.requireNonNull(work.apply(hold), "the work of callAsync returned no stage");
-        } catch (RuntimeException | Error e) {
+        } catch (Throwable e) { // also a checked one: Kotlin and Lombok throw them undeclared
             finish(hold, null, e);
             return;
         }

@@ -1,8 +1,10 @@
 package io.holdfast;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import java.io.IOException;
 import java.lang.reflect.InvocationTargetException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -45,6 +47,18 @@ class ThreadsTest {
                     .as("whatever they are called, but for a few of the test's")
                     .isLessThan(allBefore + 10);
         }
+    }
+
+    @Test
+    void ofAClientWhoseStoreCannotBeOpenedEndWhateverThatThrows() {
+        HoldfastBuilder builder = Holdfast.builder().name("not-opened").store(context -> {
+            Sneaky.sneak(new IOException("the store's own"));
+            throw new AssertionError("not reached");
+        });
+
+        assertThatThrownBy(builder::connect).isInstanceOf(IOException.class);
+
+        await().until(() -> threadsOf("not-opened") == 0);
     }
 
     private static long threadsOf(String client) {

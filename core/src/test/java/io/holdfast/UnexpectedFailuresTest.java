@@ -7,8 +7,10 @@ import static org.assertj.core.api.Assertions.assertThatExceptionOfType;
 import static org.assertj.core.api.Assertions.tuple;
 import static org.awaitility.Awaitility.await;
 
+import io.holdfast.spi.LockObserver;
 import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.Ticket;
+import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -19,6 +21,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Supplier;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -234,15 +237,13 @@ class UnexpectedFailuresTest {
         return Stream.of(
                 new RejectedExecutionException("full"),
                 new IllegalStateException("a bug in an executor"),
-                new OutOfMemoryError("unable to create native thread (simulated)"));
+                new OutOfMemoryError("unable to create native thread (simulated)"),
+                new IOException("thrown by an executor that does not declare it"));
     }
 
     private static void refuseIf(boolean refuses, Throwable refusal) {
-        if (refuses && refusal instanceof Error error) {
-            throw error;
-        }
         if (refuses) {
-            throw (RuntimeException) refusal;
+            Sneaky.sneak(refusal);
         }
     }
 
@@ -363,6 +364,65 @@ class UnexpectedFailuresTest {
                     .extracting(LockEvent::name)
                     .containsExactly("orders"));
         }
+    }
+
+    // What users' code throws without declaring it, as Kotlin lets it.
+
+    @Test
+    void listenerThatThrowsWhatItDoesNotDeclareHearsTheNextEvent() throws InterruptedException {
+        List<LockEvent> heard = new CopyOnWriteArrayList<>();
+        try (ManualClient client = new ManualClient(builder -> builder.listener(event -> {
+            heard.add(event);
+            Sneaky.sneak(new IOException("the listener's own"));
+        }))) {
+            client.lock("orders").acquire().release();
+
+            await().until(() -> heard.stream().anyMatch(LockEvent.Released.class::isInstance));
+        }
+    }
+
+    @Test
+    void everyCallbackHearsOfADepositionThoughAnotherThrowsWhatItDoesNotDeclare() throws InterruptedException {
+        List<Loss> heard = new CopyOnWriteArrayList<>();
+        try (ManualClient client = new ManualClient()) {
+            Election election = client.holdfast.election("leader");
+            election.onDeposed(loss -> Sneaky.sneak(new IOException("the callback's own")));
+            election.onDeposed(heard::add);
+            election.campaign();
+            client.store.network = FaultyStore.Network.DOWN;
+
+            client.time.advance(TTL);
+
+            await().until(() -> !heard.isEmpty());
+        }
+    }
+
+    @Test
+    void observerThatThrowsWhatItDoesNotDeclareStopsNoAcquisition() throws InterruptedException {
+        try (ManualClient client = new ManualClient(builder -> builder.observer(throwing(IOException::new)))) {
+            client.lock("orders").acquire().release();
+
+            assertThat(client.lock("orders").acquire().isValid()).isTrue();
+        }
+    }
+
+    @Test
+    void observerThatThrowsAnInterruptUndeclaredHidesNone() throws InterruptedException {
+        try (ManualClient client = new ManualClient(builder -> builder.observer(throwing(InterruptedException::new)))) {
+            client.lock("orders").acquire();
+
+            assertThat(Thread.interrupted()).isTrue();
+        }
+    }
+
+    /** One that fails when a lease has been acquired. */
+    private static LockObserver throwing(Supplier<Exception> failure) {
+        return new LockObserver() {
+            @Override
+            public void acquired(Acquisition acquisition, Way way, long token, Duration waited) {
+                Sneaky.sneak(failure.get());
+            }
+        };
     }
 
     private static void missingClass() {

@@ -181,6 +181,20 @@ class WorkUnderLockTest {
     }
 
     @Test
+    void asAStageThatThrowsWhatItDoesNotDeclareEndsWithThatAndReleases() {
+        CompletableFuture<String> whole = lock.callAsync(lease -> {
+            Sneaky.sneak(new IOException("own"));
+            return CompletableFuture.completedFuture("not reached");
+        });
+
+        assertThat(whole)
+                .failsWithin(Duration.ofSeconds(10))
+                .withThrowableOfType(ExecutionException.class)
+                .withCauseInstanceOf(IOException.class);
+        assertThat(client.isHeld("orders")).isFalse();
+    }
+
+    @Test
     @DisplayName("P5 as a stage whose lease is lost meanwhile ends with that")
     void asAStageWhoseLeaseIsLostMeanwhileEndsWithThat() {
         CompletableFuture<String> stage = new CompletableFuture<>();

@@ -125,7 +125,7 @@ public final class Client implements Holdfast {
                             settings.time(),
                             threads.timer(),
                             threads.storeBackground()));
-        } catch (RuntimeException | Error e) {
+        } catch (Throwable e) {
             threads.stop();
             throw e;
         }

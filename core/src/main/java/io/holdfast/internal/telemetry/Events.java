@@ -56,8 +56,8 @@ final class Events {
         for (LockListener listener : listeners) {
             try {
                 listener.on(event);
-            } catch (RuntimeException | Error e) {
-                // Whatever it is, the next event must still be delivered.
+            } catch (Throwable e) {
+                // Whatever it is, checked ones thrown undeclared included, the next event must still be delivered.
                 LOG.log(Level.ERROR, "A listener failed on " + event, e);
             }
         }

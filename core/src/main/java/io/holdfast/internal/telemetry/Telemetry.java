@@ -109,8 +109,11 @@ public final class Telemetry {
         for (LockObserver observer : observers) {
             try {
                 what.accept(observer);
-            } catch (RuntimeException | Error e) {
+            } catch (Throwable e) { // also a checked one: Kotlin and Lombok throw them undeclared
                 LOG.log(Level.ERROR, "An observer failed", e);
+                if (e instanceof InterruptedException) {
+                    Thread.currentThread().interrupt(); // mostly the user's thread, which must still hear of it
+                }
             }
         }
     }

@@ -138,7 +138,7 @@ public final class Callbacks {
         return () -> {
             try {
                 executor.execute(call);
-            } catch (RuntimeException | Error e) {
+            } catch (Throwable e) {
                 LOG.log(Level.DEBUG, "The executor took no task", e);
                 ifRefused.run();
             }
@@ -149,7 +149,7 @@ public final class Callbacks {
         return () -> {
             try {
                 callback.accept(argument);
-            } catch (RuntimeException | Error e) {
+            } catch (Throwable e) { // also a checked one: Kotlin and Lombok throw them undeclared
                 LOG.log(Level.ERROR, "A callback failed on " + argument, e);
             }
         };
