@@ -68,6 +68,62 @@ class UnexpectedFailuresTest {
     }
 
     @Test
+    @DisplayName("P4 an error while one of several locks is released leaves none of the others held")
+    void errorWhileOneOfSeveralLocksIsReleasedLeavesNoneOfTheOthersHeld() throws InterruptedException {
+        try (ManualClient client = new ManualClient()) {
+            MultiLease both = client.holdfast.lockAll("a", "b").acquire();
+            failNextReleases(client, 1);
+
+            assertThatExceptionOfType(NoClassDefFoundError.class).isThrownBy(both::close);
+
+            await().until(() -> !client.isHeld("a") && !client.isHeld("b"));
+        }
+    }
+
+    @Test
+    @DisplayName("P4 errors while several locks are given back that were not all to be had leave none of them held")
+    void errorsWhileSeveralLocksAreGivenBackLeaveNoneOfThemHeld() {
+        try (ManualClient client = new ManualClient()) {
+            client.holdElsewhere("d");
+            failNextReleases(client, 2);
+
+            assertThatExceptionOfType(NoClassDefFoundError.class)
+                    .isThrownBy(client.holdfast.lockAll("a", "b", "c", "d")::tryAcquire)
+                    .satisfies(first -> assertThat(first.getSuppressed()).hasSize(1));
+
+            await().until(() -> Stream.of("a", "b", "c").noneMatch(client::isHeld));
+        }
+    }
+
+    @Test
+    void failureToHaveOneOfSeveralLocksIsNotHiddenByOneToGiveTheOthersBack() {
+        try (ManualClient client = new ManualClient()) {
+            failNextReleases(client, 1);
+            client.store.beforeAsk = () -> {
+                if (client.store.asks.get() == 2) {
+                    throw new IllegalStateException("a bug in a driver");
+                }
+            };
+
+            assertThatExceptionOfType(IllegalStateException.class)
+                    .isThrownBy(client.holdfast.lockAll("a", "b")::acquire)
+                    .satisfies(first ->
+                            assertThat(first.getSuppressed()).hasExactlyElementsOfTypes(NoClassDefFoundError.class));
+
+            await().until(() -> !client.isHeld("a") && !client.isHeld("b"));
+        }
+    }
+
+    private static void failNextReleases(ManualClient client, int number) {
+        AtomicInteger left = new AtomicInteger(number);
+        client.store.beforeRelease = () -> {
+            if (left.getAndDecrement() > 0) {
+                missingClass();
+            }
+        };
+    }
+
+    @Test
     @DisplayName("P4 an error during an acquisition does not bar this client from the lock")
     void errorDuringAnAcquisitionDoesNotBarThisClientFromTheLock() {
         try (ManualClient client = new ManualClient()) {

@@ -15,6 +15,7 @@ import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.Executor;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Consumer;
+import java.util.function.Function;
 import java.util.stream.Stream;
 
 /** Leases held together. Thread-safe. */
@@ -34,12 +35,37 @@ final class HeldMultiLease implements MultiLease {
 
     /** Of leases that no user has seen: none of them has a shortest hold. */
     static void releaseUndelivered(List<HeldLease> leases) {
-        lastFirst(leases).forEach(lease -> lease.life().releaseUndelivered());
+        fromEach(leases, lease -> lease.life().releaseUndelivered());
     }
 
     /** As {@link #releaseUndelivered}, from a thread that must not wait for the store: a canceller's, say. */
     static void releaseUndeliveredInBackground(List<HeldLease> leases) {
-        lastFirst(leases).forEach(lease -> lease.life().releaseUndeliveredInBackground());
+        fromEach(leases, lease -> {
+            lease.life().releaseUndeliveredInBackground();
+            return lease;
+        });
+    }
+
+    /**
+     * Each has its turn, the last taken first, whatever another throws: one that were left out would be renewed until the client
+     * closes. In the end the first failure is thrown, with the others suppressed.
+     */
+    private static <T> List<T> fromEach(List<HeldLease> leases, Function<HeldLease, T> work) {
+        List<T> results = new ArrayList<>();
+        List<Throwable> failures = new ArrayList<>();
+        for (HeldLease lease : lastFirst(leases)) {
+            try {
+                results.add(work.apply(lease));
+            } catch (Throwable e) {
+                failures.add(e);
+            }
+        }
+        if (!failures.isEmpty()) {
+            Throwable first = failures.get(0);
+            failures.stream().filter(other -> other != first).forEach(first::addSuppressed);
+            throw Rethrown.<RuntimeException>as(first);
+        }
+        return results;
     }
 
     private static List<HeldLease> lastFirst(List<HeldLease> leases) {
@@ -113,8 +139,7 @@ final class HeldMultiLease implements MultiLease {
     /** All at once: the caller does not wait, so the order does not matter. */
     @Override
     public CompletableFuture<ReleaseResult> releaseAsync() {
-        List<CompletableFuture<ReleaseResult>> all =
-                leases.stream().map(Lease::releaseAsync).toList();
+        List<CompletableFuture<ReleaseResult>> all = fromEach(leases, Lease::releaseAsync);
         return CompletableFuture.allOf(all.toArray(CompletableFuture<?>[]::new))
                 .thenApply(done -> worst(all.stream().map(CompletableFuture::join)));
     }
@@ -134,7 +159,7 @@ final class HeldMultiLease implements MultiLease {
     /** Last taken, first released; the result is the worst of them. */
     @Override
     public ReleaseResult release() {
-        return worst(lastFirst(leases).stream().map(Lease::release));
+        return worst(fromEach(leases, Lease::release).stream());
     }
 
     @Override

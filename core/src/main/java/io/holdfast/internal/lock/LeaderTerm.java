@@ -50,7 +50,7 @@ final class LeaderTerm {
         }
         boolean overtaken = wasInterrupted() || isLost();
         if (failure != null && (failure instanceof Error || !overtaken)) {
-            throw LeaderTerm.<X>rethrown(failure);
+            throw Rethrown.<X>as(failure);
         }
         if (failure != null) {
             LOG.log(Level.DEBUG, "The work of a leader was overtaken by the end of its leadership", failure);
@@ -96,11 +96,5 @@ final class LeaderTerm {
         return !lease.isValid()
                 && lease instanceof HeldLease held
                 && held.life().isLost();
-    }
-
-    /** The work throws X or what need not be declared, which the compiler cannot know of a caught Throwable. */
-    @SuppressWarnings("unchecked")
-    private static <X extends Throwable> X rethrown(Throwable failure) throws X {
-        throw (X) failure;
     }
 }

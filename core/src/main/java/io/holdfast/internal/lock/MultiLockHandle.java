@@ -77,20 +77,14 @@ public final class MultiLockHandle implements MultiLock {
     /** Empty if one could not be had, or was lost before the last was and there is no time to begin anew. */
     private Optional<MultiLease> take(Patience patience) throws InterruptedException {
         do {
-            List<HeldLease> taken = new ArrayList<>();
-            boolean delivered = false;
-            try {
-                if (!takeEach(patience, taken)) {
+            try (Undelivered taken = new Undelivered(patience)) {
+                if (!takeEach(patience, taken.leases)) {
                     return Optional.empty();
                 }
-                HeldMultiLease all = new HeldMultiLease(taken);
+                HeldMultiLease all = new HeldMultiLease(taken.leases);
                 if (all.isValid()) {
-                    delivered = true;
+                    taken.leases.clear();
                     return Optional.of(all.delivered());
-                }
-            } finally {
-                if (!delivered) {
-                    giveBack(taken, patience);
                 }
             }
         } while (mayBeginAnew(patience));
@@ -116,12 +110,24 @@ public final class MultiLockHandle implements MultiLock {
         return !patience.isForOneTry() && !patience.isOver();
     }
 
-    /** Giving back takes nothing of a limited time. */
-    private static void giveBack(List<HeldLease> taken, Patience patience) {
-        if (patience.isLimited()) {
-            HeldMultiLease.releaseUndeliveredInBackground(taken);
-        } else {
-            HeldMultiLease.releaseUndelivered(taken);
+    /** What was taken and is given back at the end. As a resource, so that this hides no failure to take the others. */
+    private static final class Undelivered implements AutoCloseable {
+
+        private final List<HeldLease> leases = new ArrayList<>();
+        private final Patience patience;
+
+        Undelivered(Patience patience) {
+            this.patience = patience;
+        }
+
+        /** Takes nothing of a limited time. */
+        @Override
+        public void close() {
+            if (patience.isLimited()) {
+                HeldMultiLease.releaseUndeliveredInBackground(leases);
+            } else {
+                HeldMultiLease.releaseUndelivered(leases);
+            }
         }
     }
 
