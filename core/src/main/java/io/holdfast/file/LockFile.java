@@ -86,6 +86,9 @@ final class LockFile {
     /** The poller looks again soon, so it need not wait long for the guard. */
     private static final Duration LOOK_PATIENCE = Duration.ofMillis(100);
 
+    /** A file that is busy is not idle, and while prune waits for its guard nobody opens another file of the directory. */
+    private static final Duration PRUNE_PATIENCE = Duration.ofMillis(100);
+
     private final LockDirectory directory;
     private final String lock;
     private final Path path;
@@ -320,15 +323,16 @@ final class LockFile {
         return untidy && (again || waiters.firstPosition(table) == 0);
     }
 
-    /** Unlinks the file if nothing was in it for that long. */
+    /** Unlinks the file if nothing was in it for that long. Fails soon if it is busy. */
     boolean removeIfIdle(Duration idleFor, TimeSource time, Deadline deadline) {
-        takeMutex(deadline);
+        Deadline soon = deadline.within(PRUNE_PATIENCE);
+        takeMutex(soon);
         try {
-            return directory.guarded(time, deadline, () -> {
+            return directory.guarded(time, soon, () -> {
                 if (Files.notExists(path, NOFOLLOW_LINKS)) {
                     return false;
                 }
-                takeGuard(time, deadline);
+                takeGuard(time, soon);
                 try {
                     FileTime lastChange = Files.getLastModifiedTime(path, NOFOLLOW_LINKS);
                     changeGuarded(time.nanoTime(), (table, now) -> table.removeIf(isDead));

@@ -264,6 +264,25 @@ class SeparateProcessesTest {
     }
 
     @Test
+    void p9PruneLeavesOutALockWhoseGuardIsKeptAndKeepsNobodyFromOthers() throws IOException, InterruptedException {
+        here.release(here.take("job"));
+        ChildProcess stopped = child();
+        assertThat(stopped.ask("jam job")).isEqualTo("jammed");
+        ChildProcess pruning = child();
+
+        pruning.say("prune");
+
+        int asked = 0;
+        do {
+            Deadline brief = Deadline.after(TimeSource.system(), Duration.ofMillis(1500));
+            assertThat(here.tryTake("never used before " + asked++, brief)).isPresent();
+        } while (!pruning.hasAnswered());
+        assertThat(pruning.hear()).isEqualTo("0");
+        stopped.close();
+        assertThat(pruning.ask("prune")).isEqualTo("1");
+    }
+
+    @Test
     void p7AGuardThatIsBusyForAMomentIsContentionAndOneThatStaysBusyIsTrouble()
             throws IOException, InterruptedException {
         here.release(here.take("job"));

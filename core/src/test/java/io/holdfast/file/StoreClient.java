@@ -80,19 +80,26 @@ final class StoreClient implements AutoCloseable {
     }
 
     Optional<RecordedTicket> tryTake(String lock, Demand demand, Duration ttl) {
-        RecordedTicket ticket = ticket(lock, demand, ttl);
-        return request(ticket, Mode.TRY).isEmpty() ? Optional.of(ticket) : Optional.empty();
+        return tryTake(ticket(lock, demand, ttl), soon());
+    }
+
+    Optional<RecordedTicket> tryTake(String lock, Deadline deadline) {
+        return tryTake(ticket(lock, Demand.exclusive(), TTL), deadline);
+    }
+
+    private Optional<RecordedTicket> tryTake(RecordedTicket ticket, Deadline deadline) {
+        return request(ticket, Mode.TRY, deadline).isEmpty() ? Optional.of(ticket) : Optional.empty();
     }
 
     /** Must be refused, or the test fails. */
     Refusal refusal(String lock) {
-        return request(ticket(lock, Demand.exclusive(), TTL), Mode.TRY)
+        return request(ticket(lock, Demand.exclusive(), TTL), Mode.TRY, soon())
                 .orElseThrow(() -> new AssertionError(lock + " was granted"));
     }
 
     /** What the store answers is also what it tells the ticket. */
-    private Optional<Refusal> request(RecordedTicket asking, Mode mode) {
-        Optional<Refusal> refusal = store.request(asking.ticket(), mode, soon());
+    private Optional<Refusal> request(RecordedTicket asking, Mode mode, Deadline deadline) {
+        Optional<Refusal> refusal = store.request(asking.ticket(), mode, deadline);
         boolean told = asking.told() != Told.NOTHING;
         boolean queuedByATry = mode == Mode.TRY && asking.hasWaited();
         if (refusal.isPresent() == told || queuedByATry) {
@@ -116,7 +123,7 @@ final class StoreClient implements AutoCloseable {
     /** Must wait, or the test fails. */
     RecordedTicket queue(String lock, Demand demand, Duration ttl) {
         RecordedTicket ticket = ticket(lock, demand, ttl);
-        Optional<Refusal> refusal = request(ticket, Mode.QUEUE);
+        Optional<Refusal> refusal = request(ticket, Mode.QUEUE, soon());
         if (refusal.isPresent() || !ticket.hasWaited()) {
             throw new AssertionError("expected a place in the queue, but " + refusal + ", " + ticket);
         }
@@ -126,7 +133,7 @@ final class StoreClient implements AutoCloseable {
     /** The grant now or later. */
     CompletableFuture<RecordedTicket> want(String lock, Duration ttl) {
         RecordedTicket ticket = ticket(lock, Demand.exclusive(), ttl);
-        Optional<Refusal> refusal = request(ticket, Mode.QUEUE);
+        Optional<Refusal> refusal = request(ticket, Mode.QUEUE, soon());
         if (refusal.isPresent()) {
             throw new AssertionError("refused a place in the queue: " + refusal);
         }
