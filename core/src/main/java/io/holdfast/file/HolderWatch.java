@@ -7,11 +7,16 @@ import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.Ticket;
 import java.io.IOException;
 import java.time.Duration;
+import java.util.LinkedHashSet;
+import java.util.List;
 import java.util.Map;
 import java.util.Optional;
 import java.util.OptionalLong;
+import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Supplier;
+import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * Tells the client when one of its grants was released by force: the directory counts forced releases, and only when
@@ -20,12 +25,16 @@ import java.util.function.Supplier;
 final class HolderWatch {
 
     private static final System.Logger LOG = System.getLogger(FileStore.class.getName());
-    private static final Duration LOOK_PATIENCE = Duration.ofMillis(100);
+
+    /** Each costs some 20 ms, in which no waiting ticket of the client is told anything; the others' turn is at the next look. */
+    private static final int MOST_BUSY_LOCKS = 5;
 
     private final Supplier<Optional<LockDirectory>> directory;
     private final StoreContext context;
     private final Map<OwnerId, Ticket> tickets = new ConcurrentHashMap<>();
     private volatile OptionalLong lastCount = OptionalLong.empty();
+    /** Not looked into yet since something was forced. Only the thread that looks uses it. */
+    private final Set<String> locksToLookInto = new LinkedHashSet<>();
 
     HolderWatch(Supplier<Optional<LockDirectory>> directory, StoreContext context) {
         this.directory = directory;
@@ -63,35 +72,71 @@ final class HolderWatch {
 
     private void lookIn(LockDirectory open) {
         try {
-            OptionalLong count = open.lookForForces();
-            if (count.isPresent() && !count.equals(lastCount)) {
-                if (lastCount.isPresent()) {
-                    tickets.values().stream()
-                            .filter(ticket -> ticket.state() == Ticket.State.HELD)
-                            .forEach(ticket -> lookFor(ticket, open));
-                }
-                lastCount = count;
-            }
+            noteForces(open.lookForForces());
         } catch (IOException | RuntimeException e) {
             // The next renewal finds out as well.
             LOG.log(System.Logger.Level.DEBUG, "looking for forced releases in " + open.path(), e);
         }
+        if (!locksToLookInto.isEmpty()) {
+            tellForced(open);
+        }
     }
 
-    private void lookFor(Ticket ticket, LockDirectory open) {
-        LockFile file = open.borrow(ticket.name());
-        try {
-            Deadline soon = Deadline.after(context.time(), LOOK_PATIENCE);
-            boolean isThere = file.change(
-                    context.time(),
-                    soon,
-                    (table, now) -> table.find(ticket.owner()).isPresent());
-            if (!isThere) {
-                remove(ticket);
-                ticket.gone(LossReason.FORCED, "an administrator released the lock by force");
+    private void noteForces(OptionalLong count) {
+        if (count.isPresent() && !count.equals(lastCount)) {
+            if (lastCount.isPresent()) {
+                held().map(Ticket::name).forEach(locksToLookInto::add);
             }
+            lastCount = count;
+        }
+    }
+
+    private Stream<Ticket> held() {
+        return tickets.values().stream().filter(ticket -> ticket.state() == Ticket.State.HELD);
+    }
+
+    /** A lock that cannot be looked into comes after the others at the next look, and keeps no news from their holders. */
+    private void tellForced(LockDirectory open) {
+        Map<String, List<Ticket>> byLock = held().collect(Collectors.groupingBy(Ticket::name));
+        locksToLookInto.retainAll(byLock.keySet());
+        int busy = 0;
+        for (String lock : List.copyOf(locksToLookInto)) {
+            if (busy == MOST_BUSY_LOCKS) {
+                return;
+            }
+            try {
+                tellForced(byLock.get(lock), lock, open);
+                locksToLookInto.remove(lock);
+            } catch (RuntimeException e) {
+                // The next renewal finds out as well.
+                LOG.log(System.Logger.Level.DEBUG, "looking whether '" + lock + "' was released by force", e);
+                locksToLookInto.remove(lock);
+                locksToLookInto.add(lock);
+                busy += e.getCause() instanceof BusyException ? 1 : 0;
+            }
+        }
+    }
+
+    private void tellForced(List<Ticket> sameLock, String lock, LockDirectory open) {
+        LockFile file = open.borrow(lock);
+        try {
+            Deadline now = Deadline.after(context.time(), Duration.ZERO);
+            List<Ticket> missing = file.change(
+                    context.time(),
+                    now,
+                    (table, nowNanos) -> sameLock.stream()
+                            .filter(ticket -> table.find(ticket.owner()).isEmpty())
+                            .toList());
+            missing.forEach(this::tellForced);
         } finally {
             open.giveBack(file);
+        }
+    }
+
+    /** Unless it was given back meanwhile. */
+    private void tellForced(Ticket ticket) {
+        if (tickets.remove(ticket.owner()) != null) {
+            ticket.gone(LossReason.FORCED, "an administrator released the lock by force");
         }
     }
 }
