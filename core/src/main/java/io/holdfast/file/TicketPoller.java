@@ -84,7 +84,13 @@ final class TicketPoller {
 
     private void startOnce() {
         if (!started.get() && started.compareAndSet(false, true)) {
-            thread.start();
+            try {
+                thread.start();
+            } catch (Error noThread) {
+                // The next ticket tries again.
+                started.set(false);
+                throw noThread;
+            }
         }
     }
 
