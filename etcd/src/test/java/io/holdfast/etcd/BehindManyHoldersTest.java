@@ -103,6 +103,46 @@ class BehindManyHoldersTest {
         });
     }
 
+    /** Whom the writer had to wait for, the reader need not. */
+    @Test
+    void p6AReaderIsAdmittedThoughTheWriterOfItsOwnClientAheadOfItGaveUp() {
+        queue(one, "same", READ);
+        TestTicket writer = two.enqueue(two.ticket("same", Demand.exclusive(), TTL));
+        TestTicket reader = two.enqueue(two.ticket("same", READ, TTL));
+        awaitWatches(1);
+
+        two.withdraw(writer);
+
+        reader.arrived();
+    }
+
+    /** Beside one who has three of five there is room for one, and not for three. */
+    @Test
+    void p6WhoWaitsForOnePermitIsAdmittedThoughWhoeverOfItsOwnClientWaitedForMoreGaveUp() {
+        Demand three = Demand.permits(3, 5);
+        List<TestTicket> ahead = queue(one, "more", three);
+        TestTicket more = two.enqueue(two.ticket("more", three, TTL));
+        TestTicket last = two.enqueue(two.ticket("more", Demand.permits(1, 5), TTL));
+        awaitWatches(2);
+
+        two.withdraw(more);
+        // All leave but the one that was watched.
+        ahead.remove(MANY - 64);
+        one.release(ahead.remove(0));
+        ahead.forEach(one::withdraw);
+
+        await().atMost(Duration.ofSeconds(20)).until(() -> {
+            two.renew(last);
+            return last.isGranted();
+        });
+    }
+
+    /** Of queues, beside those that each client has of its session. */
+    private static void awaitWatches(int ofQueues) {
+        Metrics metrics = new Metrics(server);
+        await().until(() -> metrics.sum("etcd_debugging_mvcc_watcher_total") == 2 + ofQueues);
+    }
+
     private static List<TestTicket> queue(TestClient client, String lock, Demand demand) {
         return IntStream.range(0, MANY)
                 .mapToObj(i -> client.enqueue(client.ticket(lock, demand, TTL)))

@@ -18,6 +18,7 @@ final class FarWatch extends QueueWatch {
 
     private @Nullable Ahead ahead; // null until it is known
     private long revision; // as of which
+    private @Nullable TicketKey lookedFor; // the first when the last look began; null if nobody has waited since
 
     FarWatch(LockWaiters queue) {
         super(queue);
@@ -38,6 +39,7 @@ final class FarWatch extends QueueWatch {
     @Override
     void askAgain() {
         TicketKey first = queue.waiting.firstEntry().getValue();
+        lookedFor = first;
         if (first.ticket().demand() instanceof Demand.Exclusive) {
             ask(deadline -> lookForAnyone(first, deadline), this::looked);
         } else {
@@ -62,6 +64,10 @@ final class FarWatch extends QueueWatch {
 
     private List<Runnable> looked(Look look) {
         if (queue.waiting.isEmpty()) {
+            return List.of();
+        }
+        if (!servesFirst()) {
+            askAgain();
             return List.of();
         }
         if (look.ahead().isEmpty()) {
@@ -102,13 +108,38 @@ final class FarWatch extends QueueWatch {
         }
     }
 
-    /** While nobody waited nobody looked, whatever the watch told. */
     @Override
     List<Runnable> joined(TicketKey key) {
-        if (queue.waiting.size() == 1 && !isAsking()) {
+        lookIfFirstChanged();
+        return List.of();
+    }
+
+    @Override
+    void left() {
+        if (queue.waiting.isEmpty()) {
+            // While nobody waits nobody looks, whatever the watch tells.
+            lookedFor = null;
+        } else {
+            lookIfFirstChanged();
+        }
+    }
+
+    /** If a look is under way, its answer finds that out. */
+    private void lookIfFirstChanged() {
+        if (!isAsking() && !servesFirst()) {
             askAgain();
         }
-        return List.of();
+    }
+
+    /**
+     * Whether the last look holds for the ticket that is now the first: it was for that one, or for one ahead of it that asked for the
+     * same. Whoever had to leave before that one must leave before this one too.
+     */
+    private boolean servesFirst() {
+        TicketKey first = queue.waiting.firstEntry().getValue();
+        return lookedFor != null
+                && lookedFor.revision() <= first.revision()
+                && lookedFor.ticket().demand().equals(first.ticket().demand());
     }
 
     @Override
@@ -118,6 +149,8 @@ final class FarWatch extends QueueWatch {
 
     @Override
     boolean covers(TicketKey waiter) {
-        return ahead != null && (ahead.mustLeave() || queue.waiting.firstEntry().getValue() != waiter);
+        return ahead != null
+                && servesFirst()
+                && (ahead.mustLeave() || queue.waiting.firstEntry().getValue() != waiter);
     }
 }

@@ -42,6 +42,8 @@ import org.jspecify.annotations.Nullable;
  *     may hold, whatever comes after it, since nobody ever comes ahead of a ticket.
  *   - The one 64 ahead holds the lock beside others and never leaves, as readers and permits may: see FarAhead. Where nobody must leave
  *     before it is our turn, as among permits, a renewal looks again.
+ *   - The first ticket gives up, and the next asks for something else: who had to leave before the one need not leave before the other.
+ *     The look was for the first, and is made again for the next.
  *   - Somebody joins while the last waiter leaves: the queue is closed a little after that, under its monitor, and whoever comes later
  *     gets another.
  *
@@ -104,6 +106,9 @@ final class LockWaiters implements TicketKey.Waiting {
     @Override
     public synchronized void leave(TicketKey key) {
         if (waiting.remove(key.revision(), key)) {
+            if (sight != null) {
+                sight.left();
+            }
             closeIfIdleLater();
         }
     }

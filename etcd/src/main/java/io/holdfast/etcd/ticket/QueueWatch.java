@@ -37,6 +37,9 @@ abstract class QueueWatch implements WatchHub.Watcher {
     /** Returns what is to be told. */
     abstract List<Runnable> joined(TicketKey key);
 
+    /** A ticket does not wait any more. */
+    void left() {}
+
     /** The queue as of the last event; empty if it is not known. */
     Optional<QueueView> view() {
         return Optional.empty();
