@@ -90,6 +90,41 @@ class BehindManyHoldersTest extends ProxiedServerTest {
         });
     }
 
+    /** Whom the writer had to wait for, the reader need not. */
+    @Test
+    void P6_aReaderIsAdmittedThoughTheWriterOfItsOwnClientAheadOfItGaveUp() throws Exception {
+        TestTicket first = other.acquire("same");
+        queue("same", READ);
+        TestTicket writer = bench.queue("same");
+        TestTicket reader = bench.queue("same", READ);
+
+        bench.withdraw(writer);
+        other.release(first);
+
+        assertThat(reader.grants.poll(10, SECONDS)).isNotNull();
+    }
+
+    /** Beside one who has three of five there is room for one, and not for three. */
+    @Test
+    void P6_whoWaitsForOnePermitIsAdmittedThoughWhoeverOfItsOwnClientWaitedForMoreGaveUp() {
+        Demand three = Demand.permits(3, 5);
+        TestTicket first = other.acquire("more", three);
+        List<TestTicket> waiters = queue("more", three);
+        TestTicket more = bench.queue("more", three);
+        TestTicket one = bench.queue("more", Demand.permits(1, 5));
+
+        bench.withdraw(more);
+        // All leave but the one that was watched.
+        waiters.remove(MANY - 64);
+        waiters.forEach(other::withdraw);
+        other.release(first);
+
+        await().until(() -> {
+            bench.renew(one);
+            return !one.grants.isEmpty();
+        });
+    }
+
     private List<TestTicket> hold(String lock, Demand demand) {
         List<TestTicket> holders = new ArrayList<>();
         for (int i = 0; i < MANY; i++) {

@@ -45,7 +45,8 @@ final class LockWaiters implements WatchHub.Listener {
      *   of sessions), and a node at least that far ahead is watched, merely to know when to look: one that has to leave first.
      *   Far from the front nothing is granted. That far ahead may stand one that will hold the lock together with ours, and need
      *   not leave: so readers watch the last writer there. Of permits any holder may make room, and none has to; then the
-     *   node is guessed, and heartbeats look. Those who hold are not counted: a lock of many holders has a front too.
+     *   node is guessed, and heartbeats look. It is chosen for our first ticket: if that gives up, and the next asks for something
+     *   else, we look again. Those who hold are not counted: a lock of many holders has a front too.
      * - Many hold the lock and none waits: readers, or permits. A listing is as long as the crowd, so a session that had to list
      *   them to join gets a view when it joins again within a tick. It is given up after NEAR changes that were of no use, so of
      *   the sessions that come and go only those hear of a change that came for one of the last NEAR: NEAR at most.
@@ -84,6 +85,9 @@ final class LockWaiters implements WatchHub.Listener {
 
     private String farAhead = "";
     private boolean farAheadMustLeave;
+    /** For whom that one is watched. */
+    private @Nullable QueuedNode farBehind;
+
     private long usedNanos;
     /** Changes of no use: since somebody waited or joined. */
     private int heardInVain;
@@ -149,7 +153,7 @@ final class LockWaiters implements WatchHub.Listener {
             use();
             if (isExact() && queue.covers(node.node().queued())) {
                 decide(changes);
-            } else if (isExact() || (knowledge == Knowledge.NONE && !goFar(seen))) {
+            } else if (isExact() || isFarWithAnotherFirst() || (knowledge == Knowledge.NONE && !goFar(seen))) {
                 look();
             }
         }
@@ -160,6 +164,9 @@ final class LockWaiters implements WatchHub.Listener {
     /** It waits no more, if it ever did. */
     synchronized void remove(TicketNode node) {
         if (node.node().created().isPresent() && waiting.remove(node.node().queued(), node)) {
+            if (isFarWithAnotherFirst()) {
+                look();
+            }
             dropIfCrowded();
         }
     }
@@ -292,9 +299,19 @@ final class LockWaiters implements WatchHub.Listener {
             unwatch();
             farAhead = directory + "/" + found.node().name();
             farAheadMustLeave = found.mustLeave();
+            farBehind = found.waiter();
             watchFarAhead();
         });
         return ahead.isPresent();
+    }
+
+    /** Who must leave before one must leave before all behind it who ask for the same, and may stay for others. */
+    private boolean isFarWithAnotherFirst() {
+        if (knowledge != Knowledge.FAR || farBehind == null || waiting.isEmpty()) {
+            return false;
+        }
+        QueuedNode first = waiting.firstKey();
+        return first.compareTo(farBehind) < 0 || !first.demand().equals(farBehind.demand());
     }
 
     private void watchFarAhead() {

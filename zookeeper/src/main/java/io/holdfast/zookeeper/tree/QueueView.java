@@ -172,8 +172,12 @@ public final class QueueView {
         return nodes.stream().allMatch(node -> admission.admit(node.demand())) && admission.admit(newcomer);
     }
 
-    /** A node to watch for somebody far behind it; see {@link FarAhead}. */
-    public record Ahead(QueuedNode node, boolean mustLeave) {}
+    /**
+     * A node to watch for somebody far behind it; see {@link FarAhead}.
+     *
+     * @param waiter for whom
+     */
+    public record Ahead(QueuedNode node, boolean mustLeave, QueuedNode waiter) {}
 
     /** What to watch for the first of these with so many waiting ahead of it; empty if there are fewer, or none of these is there. */
     public Optional<Ahead> farAhead(int distance, SortedSet<QueuedNode> those) {
@@ -181,7 +185,7 @@ public final class QueueView {
             List<QueuedNode> ahead = List.copyOf(nodes.headSet(first));
             List<Demand> demands = ahead.stream().map(QueuedNode::demand).toList();
             return FarAhead.of(first.demand(), demands, distance)
-                    .map(found -> new Ahead(ahead.get(found.place()), found.mustLeave()));
+                    .map(found -> new Ahead(ahead.get(found.place()), found.mustLeave(), first));
         });
     }
 
