@@ -157,6 +157,20 @@ class RoundTripsTest {
     }
 
     @Test
+    void p9ATryThatWasRefusedAsksNextTimeWithoutWritingHoweverManyWereRefusedBefore() {
+        for (int i = 0; i < 1_001; i++) {
+            grant(one, name + i);
+            assertThat(attempt(two, name + i)).isFalse();
+        }
+        grant(one, name);
+        assertThat(attempt(two, name)).isFalse();
+        twos.reset();
+
+        assertThat(attempt(two, name)).isFalse();
+        assertThat(twos.calls()).containsExactly(Map.entry("KV/Range", 1));
+    }
+
+    @Test
     void aReaderBesideReadersIsLetInByOneCall() {
         one.enqueue(ticket(one, name, Demand.shared())).arrived();
         two.enqueue(ticket(two, name, Demand.shared())).arrived();

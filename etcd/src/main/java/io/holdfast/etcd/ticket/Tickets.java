@@ -95,8 +95,9 @@ public final class Tickets {
     private final Sessions sessions;
     private final TicketKeys ticketKeys;
     private final Map<ByteString, LockWaiters> queues = new ConcurrentHashMap<>(); // that somebody waits in
-    private final Set<String> refused = ConcurrentHashMap.newKeySet();
-    private final Map<ByteString, Long> crowds = new ConcurrentHashMap<>(); // by what their slots begin with
+    private final Remembered<String, Refusal> refused = new Remembered<>(MOST_REMEMBERED); // the last try
+    private final Remembered<ByteString, Long> crowds =
+            new Remembered<>(MOST_REMEMBERED); // by what their slots begin with
 
     public Tickets(StoreContext context, Keys keys, EtcdClient client, Sessions sessions) {
         this.context = context;
@@ -137,7 +138,7 @@ public final class Tickets {
         Ticket ticket = key.ticket();
         boolean alone = ticket.demand() instanceof Demand.Exclusive;
         Optional<Refusal> refusal = Optional.empty();
-        if (refused.contains(ticket.name())) {
+        if (refused.of(ticket.name()).isPresent()) {
             refusal = alone ? ask(key, deadline) : judge(key, deadline);
         }
         if (refusal.isEmpty()) {
@@ -145,11 +146,9 @@ public final class Tickets {
         }
         if (refusal.isPresent()) {
             ticketKeys.forget(key);
-            if (refused.size() < MOST_REMEMBERED) {
-                refused.add(ticket.name());
-            }
+            refused.put(ticket.name(), refusal.get());
         } else {
-            refused.remove(ticket.name());
+            refused.forget(ticket.name());
             key.reportGrant();
         }
         return refusal;
@@ -249,7 +248,7 @@ public final class Tickets {
         ByteString start = Slots.startOf(key, queue);
         Optional<LockWaiters> known = Optional.ofNullable(queues.get(queue));
         int seen = known.map(LockWaiters::seen).orElse(0);
-        long crowd = seen > 0 ? seen : crowds.getOrDefault(start, 0L);
+        long crowd = seen > 0 ? seen : crowds.of(start).orElse(0L);
         Set<ByteString> tried = new HashSet<>();
         for (int draws = 0; draws < MOST_DRAWS; draws++) {
             key.aimAt(Slots.draw(
@@ -264,14 +263,12 @@ public final class Tickets {
             if (outcome.mine().isPresent()) {
                 if (draws == 0 && key.bytes().equals(first)) {
                     // The first slot of all was free, so there may be no crowd any more.
-                    crowds.remove(start);
+                    crowds.forget(start);
                 }
                 return outcome;
             }
             crowd = outcome.count();
-            if (crowds.size() < MOST_REMEMBERED) {
-                crowds.put(start, crowd);
-            }
+            crowds.put(start, crowd);
         }
         throw RpcFailure.unavailable("found no free slot in its queue");
     }
