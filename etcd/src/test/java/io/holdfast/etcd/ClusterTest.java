@@ -12,6 +12,7 @@ import io.holdfast.LockOptions;
 import io.holdfast.etcd.TestClient.Renewed;
 import io.holdfast.servers.EtcdCluster;
 import io.holdfast.servers.EtcdServer;
+import io.holdfast.spi.LockStore;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
@@ -146,6 +147,25 @@ class ClusterTest {
         awaitRenewalOrGrant(waiter);
         assertThat(waiter.arrived().token()).isGreaterThan(held.token());
         hanging.resume();
+    }
+
+    /** None of its callers waits long enough for one answer to tell a member that hangs from one that is slow. */
+    @Test
+    void aNewClientWhoseCallersHaveLittleTimeGoesOnFromAFirstMemberThatHangs() {
+        List<EtcdServer> order = new ArrayList<>(cluster.followers());
+        order.add(cluster.leader());
+        order.get(0).pause();
+
+        try (TestClient hurried = TestClient.of(uri(order))) {
+            await().atMost(Duration.ofSeconds(10))
+                    .ignoreExceptionsInstanceOf(LockException.class)
+                    .until(() -> hurried.store
+                            .request(
+                                    hurried.ticket(name).ticket,
+                                    LockStore.Mode.QUEUE,
+                                    TestClient.in(Duration.ofMillis(400)))
+                            .isEmpty());
+        }
     }
 
     private void awaitRenewalOrGrant(TestTicket waiter) {

@@ -16,6 +16,7 @@ import io.grpc.netty.shaded.io.netty.util.concurrent.DefaultThreadFactory;
 import io.holdfast.spi.StoreUri.HostPort;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
 
@@ -41,6 +42,7 @@ final class Endpoints implements AutoCloseable {
         private final Channel channel;
         private final @Nullable ManagedChannel owned;
         private volatile long heardNanos = System.nanoTime();
+        private final AtomicReference<@Nullable Long> silentSince = new AtomicReference<>();
 
         private Member(int index, String address, Channel channel, @Nullable ManagedChannel owned) {
             this.index = index;
@@ -58,9 +60,21 @@ final class Endpoints implements AutoCloseable {
             return channel;
         }
 
+        /** A call to it begins. */
+        void markAsked(long nanos) {
+            silentSince.compareAndSet(null, nanos);
+        }
+
         /** It has answered something, or told something on a watch. */
         void markHeard() {
             heardNanos = System.nanoTime();
+            silentSince.set(null);
+        }
+
+        /** Since the first call that began after it was last heard: while nobody calls it is not silent. */
+        long silenceNanos() {
+            Long since = silentSince.get();
+            return since == null ? 0 : System.nanoTime() - since;
         }
 
         boolean wasHeardSince(long nanos) {

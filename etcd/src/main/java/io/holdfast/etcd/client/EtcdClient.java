@@ -57,7 +57,7 @@ public final class EtcdClient implements AutoCloseable {
 
     private static final ByteString ZERO = ByteString.copyFrom(new byte[1]);
 
-    /** A member silent for this long is left, however short the caller's deadline. */
+    /** A member that does not answer one call for this long is left. */
     private static final long SILENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(300);
 
     /** Below etcd's usual limit of 128 operations in a transaction. */
@@ -286,6 +286,7 @@ public final class EtcdClient implements AutoCloseable {
         Endpoints.Member member = endpoints.current();
         SentMark mark = new SentMark();
         long startedNanos = System.nanoTime();
+        member.markAsked(startedNanos);
         CallOptions options = CallOptions.DEFAULT
                 .withDeadlineAfter(budgetNanos, TimeUnit.NANOSECONDS)
                 .withExecutor(Runnable::run)
@@ -301,6 +302,9 @@ public final class EtcdClient implements AutoCloseable {
             @Override
             public void onError(Throwable error) {
                 RpcFailure failure = RpcFailure.of(Status.fromThrowable(error), mark.streams.get(), member.address());
+                if (failure.isSaidByMember()) {
+                    member.markHeard();
+                }
                 leaveIfOfNoUse(member, failure, startedNanos);
                 answer.completeExceptionally(failure);
             }
@@ -323,11 +327,19 @@ public final class EtcdClient implements AutoCloseable {
 
     /** Another member may do better. The only one there is stays in use as long as its connection works. */
     void leaveIfOfNoUse(Endpoints.Member member, RpcFailure failure, long startedNanos) {
-        boolean impatient = failure.isTimeout() && System.nanoTime() - startedNanos < SILENCE_NANOS;
+        boolean impatient =
+                failure.isTimeout() && System.nanoTime() - startedNanos < SILENCE_NANOS && !isSilent(member);
         boolean speaks = failure.isSaidByMember() || (failure.isTimeout() && member.wasHeardSince(startedNanos));
         if (failure.isOfMember() && !impatient && (!speaks || endpoints.count() > 1)) {
             endpoints.leave(member);
         }
+    }
+
+    /** Callers with short deadlines never wait for one call long enough to tell, but one after the other they do. */
+    private boolean isSilent(Endpoints.Member member) {
+        // It may be connecting all the while: short deadlines must not cut that short for ever.
+        long patience = Math.max(SILENCE_NANOS, settings.connectTimeout().toNanos());
+        return endpoints.count() > 1 && member.silenceNanos() >= patience;
     }
 
     /** Takes a lock, whatever interrupts. False if the deadline came first. */
