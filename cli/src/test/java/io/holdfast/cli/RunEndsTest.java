@@ -80,6 +80,25 @@ class RunEndsTest {
     }
 
     @Test
+    void doesNotFreeTheLockWhileChildrenWorkThoughAnotherSignalCameAfterTheOneThatEndedTheCommand() {
+        var run = run(
+                "job",
+                "--",
+                "sh",
+                "-c",
+                "trap 'touch hup' HUP; trap 'echo $$ > term; while [ ! -e hup ]; do sleep 0.05; done; exit 143' TERM;"
+                        + " sleep 1000 & echo $! > child; wait");
+        long child = awaitPid("child");
+
+        run.signal("TERM");
+        awaitPid("term");
+        run.signal("HUP");
+
+        assertThat(run.exitCode()).isEqualTo(143);
+        assertThat(ProcessHandle.of(child).filter(RunEndsTest::isRunning)).isEmpty();
+    }
+
+    @Test
     void leavesWhatTheCommandPutIntoTheBackgroundAlone() {
         var run = run("job", "--", "sh", "-c", "sleep 1000 > /dev/null 2>&1 & echo $! > pid");
         long child = awaitPid("pid");

@@ -2,7 +2,9 @@ package io.holdfast.cli.run;
 
 import io.holdfast.cli.console.Failure;
 import java.time.Duration;
+import java.util.HashSet;
 import java.util.List;
+import java.util.Set;
 import java.util.concurrent.atomic.AtomicReference;
 import sun.misc.Signal;
 
@@ -49,7 +51,7 @@ final class SignalRelay {
 
     /** From now on signals go to the command; one that came meanwhile is passed on. */
     void relayTo(RunningCommand command) {
-        State before = state.getAndSet(new Relaying(command, 0));
+        State before = state.getAndSet(new Relaying(command, Set.of()));
         // The interrupt was for the wait, which is over.
         Thread.interrupted();
         if (before instanceof Signalled signalled) {
@@ -59,14 +61,12 @@ final class SignalRelay {
 
     /** Whether the command's exit code says that a signal it got from here ended it. */
     boolean ended(int exitCode) {
-        return state.get() instanceof Relaying relaying
-                && relaying.lastSignal > 0
-                && exitCode == 128 + relaying.lastSignal;
+        return state.get() instanceof Relaying relaying && relaying.sent.contains(exitCode - 128);
     }
 
     private void receive(Signal signal) {
         State before = state.getAndUpdate(now -> now instanceof Relaying relaying
-                ? new Relaying(relaying.command, signal.getNumber())
+                ? relaying.with(signal)
                 : new Signalled(signal, now instanceof Signalled first ? first.atNanos : System.nanoTime()));
         if (before instanceof Relaying relaying) {
             relaying.command.signal(signal.getName(), signal.getNumber());
@@ -86,5 +86,13 @@ final class SignalRelay {
 
     private record Signalled(Signal signal, long atNanos) implements State {}
 
-    private record Relaying(RunningCommand command, int lastSignal) implements State {}
+    /** With the numbers of all signals: the command may take its time over the first while others arrive. */
+    private record Relaying(RunningCommand command, Set<Integer> sent) implements State {
+
+        Relaying with(Signal signal) {
+            Set<Integer> all = new HashSet<>(sent);
+            all.add(signal.getNumber());
+            return new Relaying(command, all);
+        }
+    }
 }
