@@ -210,6 +210,35 @@ class RunEndsTest {
     }
 
     @Test
+    void doesNotStartTheCommandIfSomebodyElseGotTheLockInAPauseBefore() throws Exception {
+        Path asked = directory.resolve("asked");
+        var run = HoldfastProcess.start(
+                directory,
+                Map.of("HOLDFAST_STORE", store(), "PATH", withSetprivThatWaitsWhileThereIs(asked)),
+                "run",
+                "--ttl",
+                "3s",
+                "job",
+                "--",
+                "touch",
+                "ran");
+        started.add(run);
+        await().atMost(PATIENCE).until(() -> Files.exists(asked));
+
+        run.signal("STOP");
+        try (Holdfast holdfast = Holdfast.connect(store());
+                Lease next = holdfast.lock("job").tryAcquire(PATIENCE).orElseThrow()) {
+            Files.delete(asked);
+            run.signal("CONT");
+
+            assertThat(run.exitCode()).isEqualTo(75);
+            assertThat(next.isValid()).isTrue();
+        }
+        assertThat(directory.resolve("ran")).doesNotExist();
+        assertThat(run.err()).contains("'job' was lost").contains("did not run");
+    }
+
+    @Test
     void saysOnceThatTheLockWasLostWhenTheCommandEndsAtThatMoment() throws IOException {
         var run = run("job", "--", "sh", "-c", "echo $$ > pid; while [ ! -e done ]; do sleep 0.1; done");
         awaitPid("pid");
@@ -335,6 +364,15 @@ class RunEndsTest {
                     .asString()
                     .startsWith("holdfast: lock 'job' could not be renewed (");
         }
+    }
+
+    /** The guard asks setpriv what it can do when the lock is held and the command is still to be started. */
+    private String withSetprivThatWaitsWhileThereIs(Path file) throws IOException {
+        Path setpriv = Files.createDirectory(directory.resolve("bin")).resolve("setpriv");
+        Files.writeString(
+                setpriv, "#!/bin/sh\ntouch '" + file + "'\nwhile [ -e '" + file + "' ]; do sleep 0.05; done\nexit 1\n");
+        assertThat(setpriv.toFile().setExecutable(true)).isTrue();
+        return setpriv.getParent() + ":" + System.getenv("PATH");
     }
 
     private Process shell(String line) throws IOException {

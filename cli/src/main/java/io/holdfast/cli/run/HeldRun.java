@@ -3,6 +3,7 @@ package io.holdfast.cli.run;
 import io.holdfast.Lease;
 import io.holdfast.Loss;
 import io.holdfast.ReleaseResult;
+import io.holdfast.cli.console.FailedException;
 import io.holdfast.cli.console.Failure;
 import io.holdfast.cli.console.LockText;
 import io.holdfast.cli.console.Names;
@@ -93,6 +94,7 @@ final class HeldRun {
 
     private int runCommand(Lease lease) throws IOException {
         try (Guard guard = Guard.start()) {
+            requireHeld(lease);
             RunningCommand running = RunningCommand.start(command, lease.name(), lease.token(), guard);
             CompletableFuture<Void> ended = new CompletableFuture<>();
             lease.onLost(lost -> {
@@ -116,6 +118,16 @@ final class HeldRun {
             }
             guard.dismiss();
             return exitCode;
+        }
+    }
+
+    /** The machine may have stood still since the lock was granted, until somebody else got it. */
+    private static void requireHeld(Lease lease) {
+        if (!lease.isValid()) {
+            throw new FailedException(
+                    Failure.LEASE_LOST,
+                    "lock " + Names.inText(lease.name())
+                            + " was lost before the command was started, which did not run. Try again.");
         }
     }
 

@@ -58,7 +58,7 @@ import picocli.CommandLine.Parameters;
             "64:wrong usage",
             "69:the store cannot be reached",
             "70:internal error",
-            "75:the lock was lost while the command ran",
+            "75:the lock was lost while the command ran, or just before it was started",
             "126:the command cannot be run",
             "127:the command was not found"
         })
