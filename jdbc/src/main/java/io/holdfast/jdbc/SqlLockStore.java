@@ -7,6 +7,7 @@ import io.holdfast.LossReason;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.jdbc.connection.Connections;
 import io.holdfast.jdbc.connection.Session;
+import io.holdfast.jdbc.row.ForcedRelease;
 import io.holdfast.jdbc.row.Kind;
 import io.holdfast.jdbc.row.LockSql;
 import io.holdfast.jdbc.row.LockState;
@@ -288,10 +289,10 @@ final class SqlLockStore implements DowngradingStore, TokenRaisingStore, Adminis
 
     @Override
     public int forceRelease(String name, Deadline deadline) {
-        int lost = requests.run(name, deadline, (session, sql) -> {
-            Optional<LockState> state = sql.look(session, name, Demand.exclusive(), LockSql.NOT_QUEUED);
-            return state.isPresent() ? new Members(sql).disperse(session, name, state.get()) : 0;
-        });
+        int lost;
+        try (Exchange exchange = requests.begin(name, deadline, Duration.ZERO)) {
+            lost = new ForcedRelease(name, exchange).run();
+        }
         waiting.changed(name);
         return lost;
     }

@@ -47,16 +47,6 @@ public final class Members {
             UPDATE {lock} l SET taken = ?, total = ?
             WHERE l.name = ? AND l.token = ? AND l.taken = ? AND l.kind <> 'exclusive' {briefly}""";
 
-    private static final String HELD =
-            "SELECT t.owner, t.permits FROM {ticket} t WHERE t.name = ? AND t.state = 'held'";
-
-    private static final String SEIZE = """
-            UPDATE {lock} l SET owner = NULL, origin = NULL, token = GREATEST(l.token + 1, {now}), expires_at = 0, taken = 0
-            WHERE l.name = ? AND l.kind = 'exclusive' AND l.token = ? AND l.taken > 0 {briefly}""";
-
-    private static final String ADVANCE =
-            "UPDATE {lock} l SET token = GREATEST(l.token + 1, {now}) WHERE l.name = ? {briefly}";
-
     private static final String FIND_IDLE = "SELECT name FROM {lock} l WHERE " + IDLE + " AND name > ?"
             + " AND NOT EXISTS (SELECT 1 FROM {ticket} t WHERE t.name = l.name) ORDER BY name LIMIT " + SOME;
 
@@ -136,25 +126,6 @@ public final class Members {
                             + ": somebody died while leaving, or a ticket was deleted by hand. It was set right.");
         }
         return done;
-    }
-
-    private record Held(String owner, int permits) {}
-
-    /** Takes the lock from all who have it now, and from nobody who comes later. Returns how many had it. */
-    public int disperse(Session session, String name, LockState seen) throws SQLException {
-        if (!seen.isHeldByTickets()) {
-            return session.update(sql.text(SEIZE), sql.name(name), seen.token());
-        }
-        int lost = 0;
-        for (Held one :
-                session.query(sql.text(HELD), row -> new Held(row.getString(1), row.getInt(2)), sql.name(name))) {
-            if (sql.leave(session, one.owner(), one.permits()) || sql.remove(session, one.owner())) {
-                lost++;
-            }
-        }
-        session.update(sql.text(ADVANCE), sql.name(name));
-        settle(session, name);
-        return lost;
     }
 
     /**
