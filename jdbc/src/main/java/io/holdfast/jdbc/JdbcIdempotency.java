@@ -64,8 +64,13 @@ public final class JdbcIdempotency implements Idempotency {
         this.onFailure = onFailure;
     }
 
-    /** Failures are forgotten and locks have default options unless told otherwise. */
+    /**
+     * Failures are forgotten and locks have default options unless told otherwise.
+     *
+     * @param dataSource a plain one, not one that hands out the connection of the caller's transaction
+     */
     public static JdbcIdempotency on(Holdfast holdfast, DataSource dataSource) {
+        Transactions.requireOwn(dataSource);
         return new JdbcIdempotency(
                 Objects.requireNonNull(holdfast, "holdfast"),
                 dataSource,

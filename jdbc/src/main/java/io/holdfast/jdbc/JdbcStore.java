@@ -53,7 +53,7 @@ public final class JdbcStore implements StoreFactory {
     }
 
     static JdbcStore using(DataSource dataSource) {
-        requireOwnConnections(dataSource);
+        Transactions.requireOwn(dataSource);
         return new JdbcStore(
                 "jdbc data source",
                 (context, connections) -> Connections.of(dataSource, connections, context),
@@ -93,13 +93,5 @@ public final class JdbcStore implements StoreFactory {
     public LockStore open(StoreContext context) {
         Connections opened = source.apply(context, connections);
         return new SqlLockStore(StoreTraits.of(description), context, opened, new Requests(opened, table, creation));
-    }
-
-    private static void requireOwnConnections(DataSource dataSource) {
-        if (dataSource.getClass().getSimpleName().startsWith("TransactionAware")) {
-            throw new IllegalArgumentException("a " + dataSource.getClass().getSimpleName()
-                    + " hands out the caller's own transaction, which would"
-                    + " commit and roll back locks with its data: give the DataSource behind it");
-        }
     }
 }

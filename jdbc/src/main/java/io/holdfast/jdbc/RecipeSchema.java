@@ -14,6 +14,7 @@ public final class RecipeSchema {
 
     /** Creates what is not there, as {@code docs/stores/recipes-*.sql} do. */
     public static void create(DataSource dataSource) throws SQLException {
+        Transactions.requireOwn(dataSource);
         try (Connection connection = dataSource.getConnection()) {
             connection.setAutoCommit(true);
             String server = Dialect.forRecipes(connection).resourceSuffix();

@@ -26,6 +26,16 @@ final class Transactions {
         }
     }
 
+    /** Refuses what hands out the connection of the caller's transaction: to commit on it would commit the caller's data. */
+    static void requireOwn(DataSource dataSource) {
+        String type = dataSource.getClass().getSimpleName();
+        if (type.startsWith("TransactionAware")) {
+            throw new IllegalArgumentException(
+                    "a " + type + " hands out the connection of the caller's own transaction,"
+                            + " which would be committed or rolled back with what is done here: give the DataSource behind it");
+        }
+    }
+
     /** Commits if the work returns and rolls back if it throws. */
     static <T, X extends Exception> T run(DataSource dataSource, Work<T, X> work) throws SQLException, X {
         try (Connection connection = dataSource.getConnection()) {

@@ -84,6 +84,7 @@ public final class VersionGuard {
     /**
      * Runs the change in a transaction of its own, again from the start whenever somebody else was faster.
      *
+     * @param dataSource a plain one, not one that hands out the connection of the caller's transaction
      * @param tries how often at most
      * @throws VersionConflictException if somebody else was faster every time; nothing was changed
      */
@@ -92,6 +93,7 @@ public final class VersionGuard {
         if (tries < 1) {
             throw new IllegalArgumentException("the number of tries must be at least 1, not " + tries);
         }
+        Transactions.requireOwn(dataSource);
         for (int tried = 1; ; tried++) {
             try {
                 return Transactions.<T, X>run(dataSource, connection -> {

@@ -194,9 +194,29 @@ class DataSourceTest extends RecipeTest {
     @ParameterizedTest
     @EnumSource(names = "POSTGRESQL")
     void refusesOneThatHandsOutTheCallersTransaction(Database database) {
+        assertRefused(JdbcStores::using);
+    }
+
+    @ParameterizedTest
+    @EnumSource(names = "POSTGRESQL")
+    @DisplayName("a recipe that commits refuses one that hands out the caller's transaction")
+    void recipesRefuseOneThatHandsOutTheCallersTransaction(Database database) {
+        try (Holdfast holdfast = client(pool(database))) {
+            assertRefused(dataSource -> JdbcIdempotency.on(holdfast, dataSource));
+        }
+        VersionGuard guard = VersionGuard.of("counter", "id", "version");
+        assertRefused(dataSource -> guard.retrying(dataSource, "any", 1, transaction -> "changed"));
+        assertRefused(RecipeSchema::create);
+    }
+
+    private interface Use {
+        void of(DataSource dataSource) throws Exception;
+    }
+
+    private static void assertRefused(Use use) {
         class TransactionAwareDataSourceProxy extends HikariDataSource {}
 
-        assertThatThrownBy(() -> JdbcStores.using(new TransactionAwareDataSourceProxy()))
+        assertThatThrownBy(() -> use.of(new TransactionAwareDataSourceProxy()))
                 .isInstanceOf(IllegalArgumentException.class)
                 .hasMessageContaining("the DataSource behind it");
     }
