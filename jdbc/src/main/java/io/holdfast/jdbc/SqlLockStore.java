@@ -6,7 +6,6 @@ import io.holdfast.LockView;
 import io.holdfast.LossReason;
 import io.holdfast.StoreUnavailableException;
 import io.holdfast.jdbc.connection.Connections;
-import io.holdfast.jdbc.connection.Session;
 import io.holdfast.jdbc.row.ForcedRelease;
 import io.holdfast.jdbc.row.Kind;
 import io.holdfast.jdbc.row.LockSql;
@@ -31,7 +30,6 @@ import io.holdfast.spi.TokenRaisingStore;
 import io.holdfast.spi.Withdrawal;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
-import java.sql.SQLException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
@@ -151,8 +149,7 @@ final class SqlLockStore implements DowngradingStore, TokenRaisingStore, Adminis
         if (isGranted(ticket, exchange, (session, sql) -> sql.grant(session, ticket))) {
             return true;
         }
-        exchange.run(
-                (session, sql) -> sql.removeUnlessHeld(session, ticket.owner().toString()));
+        removeUnlessHeld(ticket, exchange);
         return false;
     }
 
@@ -250,26 +247,38 @@ final class SqlLockStore implements DowngradingStore, TokenRaisingStore, Adminis
     @Override
     public void downgrade(Ticket exclusive, Deadline deadline) {
         String name = exclusive.name();
-        String owner = exclusive.owner().toString();
         try (Exchange exchange = requests.begin(name, deadline, Duration.ZERO)) {
-            boolean done = exclusive.demand() instanceof Demand.Exclusive
-                    && (exchange.run((session, sql) -> sql.isHeld(session, exclusive))
-                            || exchange.run((session, sql) -> addShared(session, sql, exclusive)) > 0
-                                    && exchange.run((session, sql) -> sql.downgrade(session, exclusive)));
-            if (done) {
+            if (exclusive.demand() instanceof Demand.Exclusive && goesOnAsShared(exclusive, exchange)) {
                 exclusive.downgraded();
                 waiting.changed(name);
             } else {
-                exchange.run((session, sql) -> sql.removeUnlessHeld(session, owner));
+                removeUnlessHeld(exclusive, exchange);
                 exclusive.gone(LossReason.GONE, "the database no longer has it for this owner");
             }
         }
     }
 
-    /** The ticket it waited with has the same owner, and may still be there. */
-    private static long addShared(Session session, LockSql sql, Ticket exclusive) throws SQLException {
-        sql.forgetEnded(session, exclusive.owner().toString());
-        return sql.addTicket(session, sharedTwin(exclusive), "trying");
+    /*
+     * Its owner may still have a ticket: the one it waited with, or one of an earlier try. That try may even be under way at the server
+     * now. If it comes before the removal it is carried out, and the ticket is held; after it, it finds no ticket and changes
+     * nothing; after the new ticket, it does what is about to be done here, and is found to have done so.
+     */
+    private static boolean goesOnAsShared(Ticket exclusive, Exchange exchange) {
+        removeUnlessHeld(exclusive, exchange);
+        if (isHeld(exclusive, exchange)) {
+            return true;
+        }
+        exchange.run((session, sql) -> sql.addTicket(session, sharedTwin(exclusive), "trying"));
+        return exchange.run((session, sql) -> sql.downgrade(session, exclusive)) || isHeld(exclusive, exchange);
+    }
+
+    private static boolean isHeld(Ticket ticket, Exchange exchange) {
+        return exchange.run((session, sql) -> sql.isHeld(session, ticket));
+    }
+
+    private static void removeUnlessHeld(Ticket ticket, Exchange exchange) {
+        exchange.run(
+                (session, sql) -> sql.removeUnlessHeld(session, ticket.owner().toString()));
     }
 
     /** The same claim as one that shares. */
