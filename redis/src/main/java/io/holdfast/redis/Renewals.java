@@ -20,6 +20,7 @@ import io.holdfast.spi.Tokens;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Collection;
+import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
@@ -260,13 +261,12 @@ final class Renewals {
         ticket.gone(reason, detail);
     }
 
-    /** What one script may keep. */
+    /** What one script may keep: in a cluster one lock only, for two of a slot on its way may be at different servers. */
     private List<List<Ticket>> batches(List<Ticket> all) {
         Collection<List<Ticket>> together = topology.spansSlots()
                 ? List.of(all)
                 : all.stream()
-                        .collect(Collectors.groupingBy(
-                                ticket -> knownKeys.of(ticket).slot()))
+                        .collect(Collectors.groupingBy(knownKeys::of, LinkedHashMap::new, Collectors.toList()))
                         .values();
         return together.stream()
                 .flatMap(some -> ScriptCalls.chunks(some, TICKETS_PER_SCRIPT).stream())

@@ -2,6 +2,7 @@ package io.holdfast.redis;
 
 import static io.holdfast.redis.RedisTest.calls;
 import static io.holdfast.redis.RedisTest.keys;
+import static io.holdfast.redis.RedisTest.namesOfSlot;
 import static io.holdfast.redis.TopologyConformanceTest.clusterUri;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.tuple;
@@ -11,7 +12,6 @@ import io.holdfast.redis.TestClient.TestTicket;
 import io.holdfast.servers.RedisCluster;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -20,16 +20,8 @@ import redis.clients.jedis.RedisClient;
 @DisplayName("Renewals in a cluster")
 class ClusterRenewalTest {
 
-    private static List<String> namesOfSlot(int slot, int count) {
-        return IntStream.iterate(0, i -> i + 1)
-                .mapToObj(i -> "lock-" + i)
-                .filter(name -> keys(name).slot() == slot)
-                .limit(count)
-                .toList();
-    }
-
     @Test
-    void holdersOfOneSlotAreRenewedInOneCommandAndEachGetsItsOwnAnswer() {
+    void holdersAreRenewedByOneCommandPerLockAndEachGetsItsOwnAnswer() {
         int slot = keys("lock-0").slot();
         // Served by the same shard.
         int neighbour = slot == 0 ? 1 : slot - 1;
@@ -50,7 +42,7 @@ class ClusterRenewalTest {
                 client.store.renew(grants.stream().map(TestTicket::ticket).toList(), client.soon());
 
                 assertThat(calls(redis, "evalsha") - before)
-                        .isEqualTo(3); // of two slots, and of one that waits as far as it knows
+                        .isEqualTo(5); // of four that are held, and of one that waits as far as it knows
                 assertThat(grants)
                         .extracting(grant -> grant.isLost(LossReason.GONE), grant -> grant.kept.get())
                         .containsExactly(

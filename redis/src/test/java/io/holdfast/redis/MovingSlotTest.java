@@ -4,6 +4,7 @@ import static io.holdfast.redis.RedisTest.await;
 import static io.holdfast.redis.RedisTest.command;
 import static io.holdfast.redis.RedisTest.keys;
 import static io.holdfast.redis.RedisTest.name;
+import static io.holdfast.redis.RedisTest.namesOfSlot;
 import static io.holdfast.redis.TopologyConformanceTest.hosts;
 import static io.holdfast.redis.TopologyConformanceTest.minimalAcl;
 import static org.assertj.core.api.Assertions.assertThat;
@@ -153,6 +154,27 @@ class MovingSlotTest {
             }
             assertThat(holder.renew(held)).isEqualTo(Told.KEPT);
             assertThat(holder.release(held)).isEqualTo(ReleaseAnswer.RELEASED);
+        }
+    }
+
+    @Test
+    void isRenewedBesideAnotherOfItsSlotThatHasNotMovedYet() {
+        List<TestTicket> both =
+                namesOfSlot(keys(name).slot(), 2).stream().map(holder::grant).toList();
+        try (RedisClient from = RedisClient.create("127.0.0.1", before.port());
+                RedisClient to = RedisClient.create("127.0.0.1", after.port())) {
+            markAsMigrating(from, to);
+            try {
+                migrate(from, keys(both.get(0).ticket().name()).lock());
+
+                holder.store.renew(
+                        both.stream().map(TestTicket::ticket).toList(), holder.within(Duration.ofSeconds(5)));
+
+                assertThat(both).extracting(held -> held.kept.get()).containsExactly(1, 1);
+            } finally {
+                both.forEach(held -> keys(held.ticket().name()).all().forEach(key -> migrate(from, key)));
+                moveTheLock();
+            }
         }
     }
 

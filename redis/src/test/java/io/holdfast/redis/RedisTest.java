@@ -11,6 +11,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
+import java.util.stream.Stream;
 import org.awaitility.Awaitility;
 import org.awaitility.core.ConditionFactory;
 import org.junit.jupiter.api.AfterAll;
@@ -64,6 +65,14 @@ abstract class RedisTest {
     /** A lock no other test uses. */
     static String name() {
         return "lock-" + NAMES.incrementAndGet();
+    }
+
+    /** Locks no other test uses, all of one slot of a cluster. */
+    static List<String> namesOfSlot(int slot, int count) {
+        return Stream.generate(RedisTest::name)
+                .filter(name -> keys(name).slot() == slot)
+                .limit(count)
+                .toList();
     }
 
     static LockKeys keys(String name) {

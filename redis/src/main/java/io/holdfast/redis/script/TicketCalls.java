@@ -15,7 +15,7 @@ public final class TicketCalls {
     /**
      * One call, and the tickets in the order of its replies.
      *
-     * @param tickets all of one slot where a script must not touch several
+     * @param tickets all of one lock where a script must not touch several slots
      */
     public record Batch(ScriptCall call, List<Ticket> tickets) {}
 
