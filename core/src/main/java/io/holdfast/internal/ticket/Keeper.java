@@ -9,6 +9,7 @@ import io.holdfast.spi.support.EarliestAlarm;
 import java.lang.System.Logger;
 import java.lang.System.Logger.Level;
 import java.util.ArrayList;
+import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -163,9 +164,7 @@ public final class Keeper {
     private void renew(String server, List<KeptTicket> batch) {
         Throwable unheard;
         try {
-            List<Ticket> tickets = new ArrayList<>(batch.size());
-            batch.forEach(ticket -> tickets.add(ticket.ticket()));
-            requests.renew(tickets);
+            requests.renew(leastTimeLeftFirst(batch));
             unheard = new IllegalStateException("the store said nothing");
         } catch (RuntimeException | Error e) {
             // Also what a store should not throw: whatever happens, the tickets are renewed again.
@@ -173,6 +172,19 @@ public final class Keeper {
         }
         settle(server, batch, unheard);
     }
+
+    /** If the time of one request is not enough for all of them, others have another try. */
+    private List<Ticket> leastTimeLeftFirst(List<KeptTicket> batch) {
+        long now = time.nanoTime();
+        // Ends move on meanwhile, so each is looked at once.
+        return batch.stream()
+                .map(kept -> new TimeLeft(kept.ticket(), kept.ticket().endNanos() - now))
+                .sorted(Comparator.comparingLong(TimeLeft::nanos))
+                .map(TimeLeft::ticket)
+                .toList();
+    }
+
+    private record TimeLeft(Ticket ticket, long nanos) {}
 
     /** @param unheard why tickets of the batch to which the store reported nothing were not renewed */
     private void settle(String server, List<KeptTicket> batch, Throwable unheard) {

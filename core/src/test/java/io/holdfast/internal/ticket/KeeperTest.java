@@ -13,12 +13,15 @@ import io.holdfast.memory.MemoryStore;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.OwnerId;
 import io.holdfast.spi.StoreContext;
+import io.holdfast.spi.Ticket;
 import io.holdfast.spi.TimeSource;
 import io.holdfast.spi.Validity;
+import java.lang.reflect.Proxy;
 import java.time.Duration;
 import java.util.List;
 import java.util.Optional;
 import java.util.TreeMap;
+import java.util.concurrent.CopyOnWriteArrayList;
 import org.jspecify.annotations.Nullable;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -29,11 +32,13 @@ class KeeperTest {
     private static final Duration TTL = Duration.ofSeconds(30);
     private static final Lifecycle LIFECYCLE = new Lifecycle("client");
 
+    private final List<String> renewed = new CopyOnWriteArrayList<>();
     private final TreeMap<Long, Runnable> alarms = new TreeMap<>();
     private volatile @Nullable Thread outOfMemory;
     private final StoppedClock clock = new StoppedClock();
     private final StoreRequests requests = new StoreRequests(
-            MemoryStore.unnamed().open(new StoreContext("client", "client", clock, this::at, Runnable::run)),
+            notingRenewals(
+                    MemoryStore.unnamed().open(new StoreContext("client", "client", clock, this::at, Runnable::run))),
             clock,
             Duration.ofSeconds(1),
             LIFECYCLE,
@@ -93,6 +98,38 @@ class KeeperTest {
 
         await().until(() -> kept.ticket().baseNanos() == clock.now);
         await().until(kept::beginRenewal);
+    }
+
+    /** A store may not have time for all. */
+    @Test
+    void renewsThoseFirstThatHaveTheLeastTimeLeft() {
+        for (int number = 0; number < 5; number++) {
+            KeptTicket kept = tickets.open(
+                    "orders-" + number,
+                    Demand.exclusive(),
+                    LockOptions.defaults().withTtl(TTL),
+                    tickets.origin("thread", Optional.empty(), List.of()),
+                    new BusyUser(Duration.ofHours(1).toNanos()),
+                    0);
+            kept.ticket().granted(1, TTL, Duration.ofSeconds(-number).toNanos());
+            kept.keep();
+        }
+        clock.now = TTL.dividedBy(3).toNanos();
+
+        alarms.pollFirstEntry().getValue().run();
+
+        await().until(() -> renewed.size() == 5);
+        assertThat(renewed).containsExactly("orders-4", "orders-3", "orders-2", "orders-1", "orders-0");
+    }
+
+    private LockStore notingRenewals(LockStore inner) {
+        return (LockStore) Proxy.newProxyInstance(
+                getClass().getClassLoader(), new Class<?>[] {LockStore.class}, (proxy, method, arguments) -> {
+                    if (method.getName().equals("renew")) {
+                        ((List<?>) arguments[0]).forEach(ticket -> renewed.add(((Ticket) ticket).name()));
+                    }
+                    return method.invoke(inner, arguments);
+                });
     }
 
     private StoreContext.Alarm at(long nanos, Runnable task) {
