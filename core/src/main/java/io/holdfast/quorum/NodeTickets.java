@@ -37,21 +37,33 @@ final class NodeTickets {
         return parts.get(node.number());
     }
 
-    /** Those a node has granted and not lost. */
-    List<Ticket> held() {
+    /**
+     * How far a majority of the parts reach: sorted by their ends, latest first, the one that completes a majority. Nodes may be
+     * answering meanwhile, so each part is looked at once: one that moves on must not count for the others.
+     */
+    Optional<Ticket.Extent> vouchedFor() {
+        long baseNanos = whole.baseNanos();
         return parts.stream()
-                .map(part -> part.ticket)
-                .filter(ticket -> ticket.state() == State.HELD)
-                .toList();
-    }
-
-    /** The part whose end a majority of the parts reach: sorted by their ends, latest first, the one that completes a majority. */
-    Optional<Ticket> vouchedFor() {
-        return held().stream()
-                .sorted(Comparator.comparingLong((Ticket ticket) -> ticket.endNanos() - whole.baseNanos())
+                .flatMap(part -> part.ticket.held().stream())
+                .sorted(Comparator.comparingLong((Ticket.Extent held) -> held.endNanos() - baseNanos)
                         .reversed())
                 .skip(nodes.majority() - 1L)
                 .findFirst();
+    }
+
+    /** Forgets what nodes said of the last renewal. */
+    void beginRenewal() {
+        parts.forEach(part -> {
+            part.failure = null;
+            part.isConfirmed = false;
+        });
+    }
+
+    /** How many nodes have kept it since, also those that have not answered for the whole batch. */
+    long confirmed() {
+        return parts.stream()
+                .filter(part -> part.isConfirmed && part.ticket.state() == State.HELD)
+                .count();
     }
 
     /** From now on a grant that still comes is unwanted. */
@@ -78,6 +90,7 @@ final class NodeTickets {
         private final QuorumNode node;
         private final Ticket ticket;
         private volatile @Nullable LockException failure;
+        private volatile boolean isConfirmed;
         private volatile Release release = Release.NOT_SENT;
 
         Part(QuorumNode node) {
@@ -114,14 +127,15 @@ final class NodeTickets {
             }
         }
 
-        /** Forgets what kept the last renewal from being done. */
-        void beginRenewal() {
-            failure = null;
-        }
-
         /** What kept the last renewal from being done, if something did. */
         Optional<LockException> failure() {
             return Optional.ofNullable(failure);
+        }
+
+        @Override
+        public void kept() {
+            failure = null;
+            isConfirmed = true;
         }
 
         @Override

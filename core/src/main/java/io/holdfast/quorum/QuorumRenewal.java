@@ -7,11 +7,15 @@ import io.holdfast.spi.Deadline;
 import io.holdfast.spi.LockStore;
 import io.holdfast.spi.OwnerId;
 import io.holdfast.spi.Ticket;
+import io.holdfast.spi.Ticket.Extent;
+import io.holdfast.spi.TimeSource;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Optional;
+import java.util.function.Function;
 
 /** One batch of renewals, put to all nodes at once. Used once. */
 final class QuorumRenewal {
@@ -36,18 +40,24 @@ final class QuorumRenewal {
 
     private final QuorumNodes nodes;
     private final List<Ticket> tickets;
+    private final Function<Ticket, Duration> ttl;
     private final AtNode way;
+    private final long startNanos;
 
-    QuorumRenewal(QuorumNodes nodes, List<Ticket> tickets, AtNode way) {
+    QuorumRenewal(
+            QuorumNodes nodes, TimeSource time, List<Ticket> tickets, Function<Ticket, Duration> ttl, AtNode way) {
         this.nodes = nodes;
         this.tickets = tickets;
+        this.ttl = ttl;
         this.way = way;
+        this.startNanos = time.nanoTime();
     }
 
     void run(Deadline deadline) {
         Duration shortest =
                 tickets.stream().map(Ticket::ttl).min(Duration::compareTo).orElseThrow();
         AnswerTime time = nodes.answerTime(shortest, deadline);
+        tickets.forEach(ticket -> NodeTickets.of(ticket, nodes).beginRenewal());
         List<NodeAnswer<Map<OwnerId, Said>>> answers =
                 nodes.askEach(node -> renewAt(node, time.at(node))).await(time, this::isSettled);
         tickets.forEach(ticket -> report(ticket, answers));
@@ -58,7 +68,6 @@ final class QuorumRenewal {
         for (Ticket ticket : tickets) {
             NodeTickets.Part part = NodeTickets.of(ticket, nodes).at(node);
             if (part.ticket().state() == Ticket.State.HELD) {
-                part.beginRenewal();
                 held.add(part.ticket());
             }
         }
@@ -81,12 +90,25 @@ final class QuorumRenewal {
 
     /** The deadline is the latest that a majority of the nodes reach, each by its own last request. */
     private void report(Ticket ticket, List<NodeAnswer<Map<OwnerId, Said>>> answers) {
-        if (count(answers, ticket, Said.RENEWED) >= nodes.majority()) {
-            NodeTickets.of(ticket, nodes)
-                    .vouchedFor()
-                    .ifPresent(part -> ticket.extended(part.givenTtl(), part.baseNanos()));
-            return;
+        NodeTickets parts = NodeTickets.of(ticket, nodes);
+        Optional<Extent> vouched = parts.vouchedFor();
+        boolean isRenewed = count(answers, ticket, Said.RENEWED) >= nodes.majority()
+                || (parts.confirmed() >= nodes.majority()
+                        && vouched.filter(extent -> isAsAsked(ticket, extent)).isPresent());
+        vouched.filter(extent -> isRenewed || extent.endNanos() - ticket.endNanos() > 0)
+                .ifPresent(extent -> ticket.extended(extent.givenTtl(), extent.baseNanos()));
+        if (!isRenewed) {
+            reportNotRenewed(ticket, answers);
         }
+    }
+
+    /** Whether it reaches as far as this renewal was to bring it: what was confirmed just now may be an earlier one. */
+    private boolean isAsAsked(Ticket ticket, Extent vouched) {
+        long laterNanos = vouched.baseNanos() - startNanos;
+        return vouched.givenTtl().plusNanos(laterNanos).compareTo(ttl.apply(ticket)) >= 0;
+    }
+
+    private void reportNotRenewed(Ticket ticket, List<NodeAnswer<Map<OwnerId, Said>>> answers) {
         String said = nodes.said(answers, node -> node.getOrDefault(ticket.owner(), Said.NOT_HELD).text);
         if (nodes.isBlocking(count(answers, ticket, Said.NOT_HELD))) {
             ticket.gone(LossReason.GONE, "fewer than " + nodes.majority() + " nodes still have it (" + said + ")");

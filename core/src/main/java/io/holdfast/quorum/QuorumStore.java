@@ -57,7 +57,10 @@ public final class QuorumStore implements TokenRaisingStore, AdministeredStore {
      * Late answers. When a majority is there, the rest is waited for only a moment, and not at all if it was slow the last
      * time. A grant that comes later joins the lease, if that still lives; else it is withdrawn at once.
      *
-     * Renewal needs a majority of nodes that extended it, by the base before the first request. A node that lost the lock is
+     * Renewal needs a majority of nodes that extended it, each by the base before its own request: the lease reaches as far as a majority of
+     * its nodes do, whichever renewal they confirmed. Of a large batch nodes may confirm some in time and never answer for the
+     * whole: those some are renewed. (All of them counted as not renewed, at every try, until all were lost.) But what was
+     * confirmed late, of an earlier renewal, is no answer to this one, which may have asked for more. A node that lost the lock is
      * never asked to take it again: between its loss and that moment another majority may have had it.
      *
      * Release goes to all nodes. If fewer than a majority answer, the engine asks again; who has said before that it released is
@@ -177,7 +180,7 @@ public final class QuorumStore implements TokenRaisingStore, AdministeredStore {
     @Override
     public void renew(List<Ticket> tickets, Deadline deadline) {
         if (!tickets.isEmpty()) {
-            new QuorumRenewal(nodes, tickets, LockStore::renew).run(deadline);
+            new QuorumRenewal(nodes, context.time(), tickets, Ticket::ttl, LockStore::renew).run(deadline);
         }
     }
 
@@ -185,7 +188,9 @@ public final class QuorumStore implements TokenRaisingStore, AdministeredStore {
     public void extend(Ticket ticket, Duration ttl, Deadline deadline) {
         new QuorumRenewal(
                         nodes,
+                        context.time(),
                         List.of(ticket),
+                        any -> ttl,
                         (node, parts, nodeDeadline) -> parts.forEach(part -> node.extend(part, ttl, nodeDeadline)))
                 .run(deadline);
     }

@@ -61,6 +61,15 @@ public final class Ticket {
      */
     public record Ending(LossReason reason, String detail) {}
 
+    /**
+     * How far the time of a ticket reaches, by one answer of the store.
+     *
+     * @param givenTtl the ttl the store really gave
+     * @param baseNanos {@code nanoTime} just before that request was sent
+     * @param endNanos when the ticket ends here, safely ahead of its end at the store
+     */
+    public record Extent(Duration givenTtl, long baseNanos, long endNanos) {}
+
     /** Hears what became of a ticket. Called on the reporting thread, after the change; returns at once and calls no store. */
     public interface Listener {
 
@@ -315,6 +324,14 @@ public final class Ticket {
     /** When it ends here unless extended before, safely ahead of its end at the store. */
     public long endNanos() {
         return standing.get().endNanos;
+    }
+
+    /** The last three at one look, however many answers come meanwhile; empty unless it is held. */
+    public Optional<Extent> held() {
+        Standing now = standing.get();
+        return now.state == State.HELD
+                ? Optional.of(new Extent(now.ttl, now.baseNanos, now.endNanos))
+                : Optional.empty();
     }
 
     @Override
