@@ -4,6 +4,7 @@ import io.holdfast.LockException;
 import io.holdfast.spi.ReleaseAnswer;
 import io.holdfast.spi.Ticket;
 import io.holdfast.spi.Ticket.State;
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
@@ -20,10 +21,13 @@ final class NodeTickets {
     private final Ticket whole;
     private final QuorumNodes nodes;
     private final List<Part> parts = new ArrayList<>();
+    /** That any node was asked for; written by one extension at a time. */
+    private volatile Duration longestTtl;
 
     NodeTickets(Ticket whole, QuorumNodes nodes) {
         this.whole = whole;
         this.nodes = nodes;
+        this.longestTtl = whole.ttl();
         nodes.all().forEach(node -> parts.add(new Part(node)));
         whole.attach(this);
     }
@@ -66,6 +70,11 @@ final class NodeTickets {
                 .count();
     }
 
+    /** Notes before an extension is sent how long a node may keep its part from then on, answered or not. */
+    void beginExtension(Duration ttl) {
+        longestTtl = longestTtl.compareTo(ttl) < 0 ? ttl : longestTtl;
+    }
+
     /** From now on a grant that still comes is unwanted. */
     void end() {
         parts.forEach(part -> part.ticket.end());
@@ -98,8 +107,17 @@ final class NodeTickets {
             this.ticket = whole.forNode(this);
         }
 
+        QuorumNode node() {
+            return node;
+        }
+
         Ticket ticket() {
             return ticket;
+        }
+
+        /** For how long the node may keep it after the last request. */
+        Duration longestTtl() {
+            return longestTtl;
         }
 
         /** Sends a release unless one was answered before; one that found nothing after an unanswered one has been done. */
@@ -157,7 +175,7 @@ final class NodeTickets {
         /** The grant came when the lease had ended or was given up: it is withdrawn in the background. */
         @Override
         public void unwanted() {
-            nodes.pursue(node, ticket);
+            nodes.pursue(this);
         }
     }
 }

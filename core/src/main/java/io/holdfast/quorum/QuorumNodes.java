@@ -6,6 +6,7 @@ import io.holdfast.spi.Deadline;
 import io.holdfast.spi.StoreContext;
 import io.holdfast.spi.Ticket;
 import io.holdfast.spi.TimeSource;
+import io.holdfast.spi.Tokens;
 import io.holdfast.spi.Withdrawal;
 import java.time.Duration;
 import java.util.HashMap;
@@ -145,13 +146,13 @@ final class QuorumNodes {
         return cause == null || cause.getMessage() == null ? String.valueOf(cause) : cause.getMessage();
     }
 
-    /** Withdraws a ticket from one node until it is gone for good, or the ttl has made it moot. */
-    void pursue(QuorumNode node, Ticket part) {
-        part.end();
-        Pursuit pursuit =
-                new Pursuit(node, part, context.time().nanoTime() + part.ttl().toNanos());
+    /** Withdraws a ticket from one node until it is gone for good, or the longest ttl asked for has made it moot. */
+    void pursue(NodeTickets.Part part) {
+        part.ticket().end();
+        long mootNanos = context.time().nanoTime() + part.longestTtl().toNanos();
+        Pursuit pursuit = new Pursuit(part.node(), part.ticket(), mootNanos);
         pursuits.add(pursuit);
-        node.runCleanup(pursuit);
+        part.node().runCleanup(pursuit);
     }
 
     /** A ticket that is given up and that one node may still have. */
@@ -177,11 +178,11 @@ final class QuorumNodes {
             context.timer().at(again, () -> node.runCleanup(this));
         }
 
-        /** One try. Whether the node had it and removed it. */
+        /** One try. Whether nothing of it is left, or will be: what was granted and is not found does not come back. */
         private boolean withdraw() {
             try {
                 Deadline deadline = Deadline.after(context.time(), PURSUIT_TIMEOUT);
-                return node.store().withdraw(part, deadline) == Withdrawal.REMOVED;
+                return node.store().withdraw(part, deadline) == Withdrawal.REMOVED || part.storeToken() != Tokens.NONE;
             } catch (RuntimeException | Error e) {
                 LOG.log(System.Logger.Level.DEBUG, "cannot withdraw a ticket yet", e);
                 return false;

@@ -137,22 +137,22 @@ final class QuorumRequest {
         Map<Integer, NodeAnswer<Optional<Refusal>>> byNode =
                 answers.stream().collect(Collectors.toMap(NodeAnswer::node, Function.identity()));
         for (QuorumNode node : nodes.all()) {
-            Ticket part = parts.at(node).ticket();
-            Ticket.State before = part.end();
+            NodeTickets.Part part = parts.at(node);
+            Ticket.State before = part.ticket().end();
             NodeAnswer<Optional<Refusal>> answer = byNode.get(node.number());
             if (before == Ticket.State.HELD) {
                 held.add(node);
             } else if (answer == null || answer.mayBeApplied()) {
-                nodes.pursue(node, part);
+                nodes.pursue(part);
             }
         }
         Deadline nodeDeadline = answerTime().usual();
         nodes.askSome(held, node -> {
-                    Ticket part = parts.at(node).ticket();
+                    NodeTickets.Part part = parts.at(node);
                     try {
-                        node.store().withdraw(part, nodeDeadline);
+                        node.store().withdraw(part.ticket(), nodeDeadline);
                     } catch (RuntimeException e) {
-                        nodes.pursue(node, part);
+                        nodes.pursue(part);
                     }
                     return true;
                 })

@@ -186,6 +186,7 @@ public final class QuorumStore implements TokenRaisingStore, AdministeredStore {
 
     @Override
     public void extend(Ticket ticket, Duration ttl, Deadline deadline) {
+        NodeTickets.of(ticket, nodes).beginExtension(ttl);
         new QuorumRenewal(
                         nodes,
                         context.time(),
@@ -228,7 +229,7 @@ public final class QuorumStore implements TokenRaisingStore, AdministeredStore {
                     : ReleaseAnswer.NOT_HELD;
         } catch (RuntimeException e) {
             if (linger.isZero()) {
-                nodes.pursue(node, part.ticket());
+                nodes.pursue(part);
             }
             // Else it stays until it expires or is released again: withdrawing it would end the linger too soon.
             throw e;

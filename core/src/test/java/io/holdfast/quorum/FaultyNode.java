@@ -41,6 +41,9 @@ final class FaultyNode implements StoreFactory {
     /** Whether they arrived or not. */
     final AtomicInteger releases = new AtomicInteger();
 
+    /** Those it has made. */
+    final AtomicInteger extensions = new AtomicInteger();
+
     final AtomicInteger withdrawals = new AtomicInteger();
     private final StoreFactory memory;
 
@@ -102,6 +105,7 @@ final class FaultyNode implements StoreFactory {
         public void extend(Ticket ticket, Duration ttl, Deadline deadline) {
             send(ticket.name(), () -> {
                 inner.extend(ticket, ttl, deadline);
+                extensions.incrementAndGet();
                 return true;
             });
         }

@@ -4,6 +4,7 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
 import io.holdfast.ClientClosedException;
+import io.holdfast.DistributedLock;
 import io.holdfast.Holdfast;
 import io.holdfast.Lease;
 import io.holdfast.LockOptions;
@@ -195,6 +196,29 @@ class UnansweredNodesTest {
         });
 
         assertKeptForItsShortestTime();
+    }
+
+    @Test
+    @DisplayName("P7 the release of an extended lease is repeated for as long as the extension lasts")
+    void theReleaseOfAnExtendedLeaseIsRepeatedForAsLongAsTheExtensionLasts() throws Exception {
+        Lease lease = quorum().lock("job", OPTIONS).acquire();
+        lease.extend(Duration.ofHours(1));
+        FaultyNode last = nodes.get(4);
+        await().until(() -> last.extensions.get() == 1);
+        set(Network.DOWN, 4);
+
+        assertThat(lease.release()).isEqualTo(ReleaseResult.RELEASED);
+        await().until(() -> last.withdrawals.get() > 0);
+        for (int second = 0; second < 4; second++) {
+            time.advance(Duration.ofSeconds(1));
+        }
+        set(Network.UP, 4);
+
+        DistributedLock there = atNode(4, time).lock("job");
+        await().until(() -> {
+            time.advance(Duration.ofMillis(200));
+            return there.tryAcquire().isPresent();
+        });
     }
 
     @Test
