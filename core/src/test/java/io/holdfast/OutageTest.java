@@ -9,6 +9,7 @@ import io.holdfast.FaultyStore.Network;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.Optional;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.DisplayName;
 import org.junit.jupiter.api.Test;
@@ -18,11 +19,15 @@ import org.junit.jupiter.api.Timeout;
 @Timeout(60)
 class OutageTest {
 
+    private static final Duration SHORT_TTL = Duration.ofSeconds(2);
+    private static final Duration REQUEST_TIMEOUT = Duration.ofSeconds(5);
+
     private final ManualClient client = new ManualClient();
     private final DistributedLock lock = client.lock("orders");
 
     @AfterEach
     void close() {
+        client.store.beforeAsk = () -> {};
         client.close();
     }
 
@@ -83,5 +88,75 @@ class OutageTest {
                         .failsWithin(Duration.ZERO)
                         .withThrowableThat()
                         .withCauseInstanceOf(StoreUnavailableException.class));
+    }
+
+    @Test
+    void waiterIsToldThoughEachRequestTakesLongerThanATtlToFail() {
+        client.holdElsewhere("slow");
+        Background<Lease> waiter =
+                Background.run(() -> client.holdfast.lock("slow", shortTtl()).acquire());
+        await().until(() -> !client.lock("slow").inspect().waiters().isEmpty());
+        int asked = client.store.asks.get();
+        fallSilent();
+
+        client.passUntil(Duration.ofMillis(100), () -> waiter.isDone() || client.store.asks.get() > asked + 4);
+
+        assertThat(waiter)
+                .as("after %d requests", client.store.asks.get() - asked)
+                .failsWithin(Duration.ZERO)
+                .withThrowableThat()
+                .withCauseInstanceOf(UnknownOutcomeException.class);
+    }
+
+    @Test
+    @DisplayName("P7 is not taken for a taken lock though each request takes longer than a ttl to fail")
+    void isNotTakenForATakenLockThoughEachRequestTakesLongerThanATtlToFail() {
+        client.holdElsewhere("slow");
+        Background<Optional<Lease>> waiter =
+                Background.run(() -> client.holdfast.lock("slow", shortTtl()).tryAcquire(Duration.ofSeconds(12)));
+        await().until(() -> !client.lock("slow").inspect().waiters().isEmpty());
+        fallSilent();
+
+        client.passUntil(Duration.ofMillis(100), waiter::isDone);
+
+        assertThat(waiter)
+                .failsWithin(Duration.ZERO)
+                .withThrowableThat()
+                .withCauseInstanceOf(UnknownOutcomeException.class);
+    }
+
+    @Test
+    @DisplayName("P7 and has answered others since then left the lock taken")
+    void andHasAnsweredOthersSinceThenLeftTheLockTaken() throws InterruptedException {
+        LockOptions polls = shortTtl().withFairness(Fairness.BARGING);
+        client.holdElsewhere("slow");
+        Background<Optional<Lease>> waiter =
+                Background.run(() -> client.holdfast.lock("slow", polls).tryAcquire(Duration.ofSeconds(3)));
+        await().until(waiter::isParked);
+        client.store.network = Network.DOWN;
+        int asked = client.store.asks.get();
+        client.passUntil(Duration.ofMillis(10), () -> client.store.asks.get() > asked && waiter.isParked());
+        client.store.network = Network.UP;
+
+        assertThat(client.holdfast
+                        .lock("slow", shortTtl().withFairness(Fairness.FIFO))
+                        .tryAcquire())
+                .isEmpty();
+        client.time.advance(Duration.ofSeconds(3));
+
+        assertThat(waiter).succeedsWithin(Duration.ofSeconds(10)).isEqualTo(Optional.empty());
+    }
+
+    private static LockOptions shortTtl() {
+        return ManualClient.OPTIONS.withTtl(SHORT_TTL);
+    }
+
+    /** Requests for a lock hang until their timeout. */
+    private void fallSilent() {
+        client.store.beforeAsk = () -> {
+            client.time.advance(REQUEST_TIMEOUT);
+            throw new UnknownOutcomeException("slow", "no answer in time");
+        };
+        client.store.network = Network.DOWN;
     }
 }

@@ -344,6 +344,7 @@ final class Acquisition implements TicketUser {
                 boolean grantedTooLate = queued.wasGrantedTooLate();
                 withdrawTicket(Certainty.CONFIRMED);
                 if (grantedTooLate) {
+                    terms.site().outage.end(); // it is slow, but there
                     rideOut(
                             new StoreUnavailableException(terms.name(), "its answer took longer than the ttl"),
                             startedNanos);
@@ -473,17 +474,23 @@ final class Acquisition implements TicketUser {
         boolean hadLittleTime = deadline.atNanos() - askedNanos < LITTLE_TIME_NANOS;
         long ttlNanos = terms.options().ttl().toNanos();
         Outage outage = terms.site().outage;
-        if (late && !outage.isOn(now, ttlNanos) && (hadLittleTime || hasWaitedForOthers())) {
+        boolean wasAway = outage.isOn(askedNanos, ttlNanos) || isInTrouble();
+        if (late && !wasAway && (hadLittleTime || hasWaitedForOthers())) {
             abandon(Outcome.TIMED_OUT, "the lock stayed taken");
             return;
         }
         trouble = failure;
-        long lasted = outage.lastsNanos(now, ttlNanos);
+        long lasted = outage.lastsNanos(askedNanos, now, ttlNanos);
         if (!hasWaited || lasted > ttlNanos || late) {
             throw failure;
         }
         retries().pauseForOutage();
         stage = Stage.PAUSED;
+    }
+
+    /** Whether the store could not be asked last time, and has answered no request of this client for this lock since. */
+    private boolean isInTrouble() {
+        return trouble != null && !terms.site().outage.hasEnded();
     }
 
     private boolean hasWaitedForOthers() {
@@ -495,8 +502,8 @@ final class Acquisition implements TicketUser {
         if (!deadline.hasPassed()) {
             return false;
         }
-        if (trouble != null) {
-            throw trouble;
+        if (isInTrouble()) {
+            throw Objects.requireNonNull(trouble);
         }
         abandon(Outcome.TIMED_OUT, "the lock stayed taken");
         return true;

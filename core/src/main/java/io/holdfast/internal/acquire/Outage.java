@@ -11,21 +11,29 @@ final class Outage {
 
     private final AtomicReference<@Nullable Span> span = new AtomicReference<>();
 
-    /** Counts a failed request. Returns how long requests have failed by now, with no more than a ttl between two. */
-    long lastsNanos(long nowNanos, long ttlNanos) {
+    /**
+     * Counts a failed request. Returns how long requests have failed by now, with no more than a ttl between the failure of one
+     * and the sending of the next: a request may take longer than a ttl to fail.
+     */
+    long lastsNanos(long askedNanos, long nowNanos, long ttlNanos) {
         Span known = span.get();
-        Span now = new Span(known != null && isOn(known, nowNanos, ttlNanos) ? known.firstNanos : nowNanos, nowNanos);
+        Span now = new Span(known != null && isOn(known, askedNanos, ttlNanos) ? known.firstNanos : nowNanos, nowNanos);
         span.compareAndSet(known, now);
         return nowNanos - now.firstNanos;
     }
 
-    /** Whether a request has failed within a ttl and none has been answered since. */
-    boolean isOn(long nowNanos, long ttlNanos) {
-        return isOn(span.get(), nowNanos, ttlNanos);
+    /** Whether a request had failed within a ttl when one was sent, and none has been answered since. */
+    boolean isOn(long askedNanos, long ttlNanos) {
+        return isOn(span.get(), askedNanos, ttlNanos);
     }
 
-    private static boolean isOn(@Nullable Span known, long nowNanos, long ttlNanos) {
-        return known != null && nowNanos - known.lastNanos <= ttlNanos;
+    private static boolean isOn(@Nullable Span known, long askedNanos, long ttlNanos) {
+        return known != null && askedNanos - known.lastNanos <= ttlNanos;
+    }
+
+    /** Whether the store has answered since the last request that failed, or none has failed. */
+    boolean hasEnded() {
+        return span.get() == null;
     }
 
     /** The store has answered. */
