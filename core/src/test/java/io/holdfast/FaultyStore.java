@@ -45,6 +45,9 @@ final class FaultyStore implements DowngradingStore, AdministeredStore {
     volatile Runnable beforeRelease = () -> {};
     volatile Runnable beforeWithdrawal = () -> {};
     volatile Runnable beforeDowngrade = () -> {};
+    /** With the deadline that the withdrawal was given. */
+    volatile Consumer<Deadline> withdrawalWithin = deadline -> {};
+
     volatile Runnable beforePing = () -> {};
     volatile Consumer<List<Ticket>> beforeRenewal = tickets -> {};
     volatile Runnable beforeClose = () -> {};
@@ -136,6 +139,7 @@ final class FaultyStore implements DowngradingStore, AdministeredStore {
         beforeWithdrawal.run();
         return send(
                 List.of(ticket), () -> inner.withdraw(RelayedTicket.of(ticket).endedAtStore(), deadline));
+        withdrawalWithin.accept(deadline);
     }
 
     @Override

@@ -1,6 +1,7 @@
 package io.holdfast;
 
 import static io.holdfast.ManualClient.TTL;
+import static io.holdfast.ManualClient.awaitQuietly;
 import static org.assertj.core.api.Assertions.assertThat;
 import static org.awaitility.Awaitility.await;
 
@@ -10,6 +11,7 @@ import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
 import java.util.logging.Level;
 import java.util.stream.Stream;
@@ -125,6 +127,36 @@ class LogTest {
                     () -> lease.remaining().compareTo(TTL.multipliedBy(9).dividedBy(10)) > 0);
         }
         assertThat(lease.isValid()).isTrue();
+    }
+
+    @Test
+    @DisplayName("P5 warns of renewals that fail though a clean-up at the same server hangs")
+    void warnsOfRenewalsThatFailThoughACleanUpHangs() throws InterruptedException {
+        CountDownLatch hanging = new CountDownLatch(1);
+        CountDownLatch answer = new CountDownLatch(1);
+        client.lock("failing-orders").acquire();
+        client.holdElsewhere("taken");
+        CompletableFuture<Lease> waiting = client.lock("taken").acquireAsync();
+        await().until(() -> !client.lock("taken").inspect().waiters().isEmpty());
+        client.store.beforeWithdrawal = () -> {
+            hanging.countDown();
+            awaitQuietly(answer);
+        };
+        waiting.cancel(true);
+        awaitQuietly(hanging);
+        client.store.network = FaultyStore.Network.DOWN;
+
+        client.time.advance(TTL.dividedBy(3));
+
+        try {
+            await().atMost(Duration.ofSeconds(10))
+                    .untilAsserted(() -> assertThat(warnings("failing-orders"))
+                            .singleElement()
+                            .asString()
+                            .contains("Renewals at", "still valid for"));
+        } finally {
+            answer.countDown();
+        }
     }
 
     @Test

@@ -86,7 +86,7 @@ public final class Client implements Holdfast {
         Validity validity = new Validity(time, store.traits().minMargin());
         LeakWatch leaks = new LeakWatch();
         this.cleanup = new Cleanup(requests, time, threads.timer(), threads.servers());
-        this.keeper = new Keeper(requests, time, threads.timer(), threads.servers(), () -> {
+        this.keeper = new Keeper(requests, time, threads.timer(), threads.servers(), callbacks, () -> {
             owners.forgetDeadThreads();
             leaks.report();
         });

@@ -27,6 +27,12 @@ public final class Cleanup {
 
     private static final long FIRST_RETRY_NANOS = Duration.ofMillis(50).toNanos();
 
+    /**
+     * What became moot while it waited behind requests that hang keeps others waiting no longer than this. It is asked all the same:
+     * else the store would not forget the ticket, nor find a request that arrived at the last moment.
+     */
+    private static final Duration MOOT_LIMIT = Duration.ofMillis(250);
+
     /** A request that was not found so often, with a pause between, is not waited for by a client that closes. */
     private static final int LOOKS_BEFORE_CLOSING = 2;
 
@@ -53,8 +59,8 @@ public final class Cleanup {
 
     /** Removes what an ended ticket may have at the store. Completes once that was tried. */
     public CompletableFuture<Void> withdraw(Ticket ticket, Certainty certainty) {
-        return start(ticket, ticket.ttl(), () -> {
-            Withdrawal answer = requests.withdraw(ticket);
+        return start(ticket, ticket.ttl(), limit -> {
+            Withdrawal answer = requests.withdraw(ticket, limit);
             return answer == Withdrawal.REMOVED || certainty == Certainty.CONFIRMED;
         });
     }
@@ -66,8 +72,8 @@ public final class Cleanup {
      */
     public CompletableFuture<Void> release(Ticket ticket, Duration linger, Duration longestTtl) {
         long left = Math.max(0, ticket.endNanos() - time.nanoTime());
-        return start(ticket, longestTtl.plusNanos(left), () -> {
-            requests.release(ticket, linger, time.nanoTime());
+        return start(ticket, longestTtl.plusNanos(left), limit -> {
+            requests.release(ticket, linger, time.nanoTime(), limit);
             return true;
         });
     }
@@ -105,7 +111,7 @@ public final class Cleanup {
 
     /** One try. Whether it is settled. */
     private interface Step {
-        boolean run();
+        boolean run(Deadline limit);
     }
 
     private final class Task implements Runnable {
@@ -137,7 +143,7 @@ public final class Cleanup {
         @Override
         public void run() {
             try {
-                if (step.run()) {
+                if (step.run(limit())) {
                     open.remove(this);
                 } else {
                     looks++;
@@ -158,11 +164,19 @@ public final class Cleanup {
         }
 
         private void tryAgainIn(long nanos) {
-            if (mootNanos - time.nanoTime() <= 0) {
+            if (isMoot()) {
                 open.remove(this);
             } else {
                 timer.at(time.nanoTime() + nanos, this::submit);
             }
+        }
+
+        private Deadline limit() {
+            return isMoot() ? requests.deadline().within(MOOT_LIMIT) : requests.deadline();
+        }
+
+        private boolean isMoot() {
+            return mootNanos - time.nanoTime() <= 0;
         }
 
         private long thirdOfTtl() {

@@ -1,5 +1,6 @@
 package io.holdfast.internal.ticket;
 
+import io.holdfast.internal.work.Callbacks;
 import io.holdfast.internal.work.ServerThreads;
 import io.holdfast.spi.OwnerId;
 import io.holdfast.spi.StoreContext.Timer;
@@ -40,6 +41,7 @@ public final class Keeper {
     private final StoreRequests requests;
     private final TimeSource time;
     private final ServerThreads threads;
+    private final Callbacks callbacks;
     private final Runnable afterWalk;
     private final EarliestAlarm alarm;
     private final BiConsumer<String, List<KeptTicket>> submission = this::submit; // made while there is memory for it
@@ -48,10 +50,18 @@ public final class Keeper {
 
     private final ConcurrentHashMap<OwnerId, KeptTicket> kept = new ConcurrentHashMap<>();
 
-    public Keeper(StoreRequests requests, TimeSource time, Timer timer, ServerThreads threads, Runnable afterWalk) {
+    /** @param callbacks where it logs, since a log may block */
+    public Keeper(
+            StoreRequests requests,
+            TimeSource time,
+            Timer timer,
+            ServerThreads threads,
+            Callbacks callbacks,
+            Runnable afterWalk) {
         this.requests = requests;
         this.time = time;
         this.threads = threads;
+        this.callbacks = callbacks;
         this.afterWalk = afterWalk;
         this.alarm = new EarliestAlarm(timer, this::walk);
     }
@@ -213,22 +223,38 @@ public final class Keeper {
         List<KeptTicket> failing =
                 batch.stream().filter(KeptTicket::isHeldAndFailing).toList();
         if (!failing.isEmpty() && serversAway.add(server)) {
-            // Not on this thread, which renews: a log may block.
-            threads.cleanup(server).execute(() -> logOutage(server, failing.get(0), failing.size()));
+            // Not on this thread, which renews. How long the lease is valid is told as of now, whenever it is logged.
+            callbacks.complete(this::logOutage, OutageWarning.of(server, failing));
         }
     }
 
-    private void logOutage(String server, KeptTicket first, int concerned) {
+    private void logOutage(OutageWarning warning) {
+        String server = warning.server;
         LOG.log(
                 Level.WARNING,
                 "Renewals at {0} fail. The lease on lock ''{1}'' with token {2} is still valid for {3} ms{4}. They"
                         + " are tried again until then; check the store: {5}",
                 requests.traits().store() + (server.isEmpty() ? "" : " (" + server + ")"),
-                first.ticket().name(),
-                Long.toString(first.usersToken()),
-                Long.toString(first.left().toMillis()),
-                concerned == 1 ? "" : ", one of " + concerned + " leases that are concerned",
-                first.failureText());
+                warning.lock,
+                Long.toString(warning.token),
+                Long.toString(warning.leftMillis),
+                warning.concerned == 1 ? "" : ", one of " + warning.concerned + " leases that are concerned",
+                warning.failure);
+    }
+
+    private record OutageWarning(
+            String server, String lock, long token, long leftMillis, int concerned, String failure) {
+
+        static OutageWarning of(String server, List<KeptTicket> failing) {
+            KeptTicket first = failing.get(0);
+            return new OutageWarning(
+                    server,
+                    first.ticket().name(),
+                    first.usersToken(),
+                    first.left().toMillis(),
+                    failing.size(),
+                    first.failureText());
+        }
     }
 
     private static long earlier(long a, long b) {

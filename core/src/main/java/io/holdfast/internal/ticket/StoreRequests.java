@@ -113,9 +113,13 @@ public final class StoreRequests {
 
     /** @param nowNanos for those who have just looked at the clock */
     public ReleaseAnswer release(Ticket ticket, Duration linger, long nowNanos) {
+        return release(ticket, linger, nowNanos, Deadline.after(time, nowNanos, timeout));
+    }
+
+    ReleaseAnswer release(Ticket ticket, Duration linger, long nowNanos, Deadline limit) {
         Object begun = telemetry.requestBegins(StoreOperation.RELEASE);
         try {
-            ReleaseAnswer answer = store.release(ticket, linger, Deadline.after(time, nowNanos, timeout));
+            ReleaseAnswer answer = store.release(ticket, linger, limit);
             telemetry.requestEnds(StoreOperation.RELEASE, nowNanos, time.nanoTime(), begun, null);
             return answer;
         } catch (RuntimeException | Error e) {
@@ -124,8 +128,8 @@ public final class StoreRequests {
         }
     }
 
-    Withdrawal withdraw(Ticket ticket) {
-        return telemetry.request(StoreOperation.WITHDRAW, () -> store.withdraw(ticket, deadline()));
+    Withdrawal withdraw(Ticket ticket, Deadline limit) {
+        return telemetry.request(StoreOperation.WITHDRAW, () -> store.withdraw(ticket, limit));
     }
 
     /** Asks the server for a sign of life, for as long as the caller would wait. */

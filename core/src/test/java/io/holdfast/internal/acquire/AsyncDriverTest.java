@@ -51,7 +51,7 @@ class AsyncDriverTest {
     private final StoreRequests requests = new StoreRequests(store, time, Duration.ofSeconds(5), lifecycle, telemetry);
     private final Validity validity = new Validity(time, Duration.ZERO);
     private final Cleanup cleanup = new Cleanup(requests, time, threads.timer(), threads.servers());
-    private final Keeper keeper = new Keeper(requests, time, threads.timer(), threads.servers(), () -> {});
+    private final Keeper keeper = new Keeper(requests, time, threads.timer(), threads.servers(), callbacks, () -> {});
     private final OwnerId.Source owners = new OwnerId.Source();
 
     @AfterEach

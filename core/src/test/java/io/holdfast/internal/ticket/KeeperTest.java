@@ -36,19 +36,16 @@ class KeeperTest {
     private final TreeMap<Long, Runnable> alarms = new TreeMap<>();
     private volatile @Nullable Thread outOfMemory;
     private final StoppedClock clock = new StoppedClock();
+    private final Callbacks callbacks = new Callbacks(Optional.empty(), Runnable::run, Runnable::run, LIFECYCLE);
     private final StoreRequests requests = new StoreRequests(
             notingRenewals(
                     MemoryStore.unnamed().open(new StoreContext("client", "client", clock, this::at, Runnable::run))),
             clock,
             Duration.ofSeconds(1),
             LIFECYCLE,
-            new Telemetry(
-                    List.of(),
-                    List.of(),
-                    new Callbacks(Optional.empty(), Runnable::run, Runnable::run, LIFECYCLE),
-                    clock));
+            new Telemetry(List.of(), List.of(), callbacks, clock));
     private final ServerThreads threads = new ServerThreads("keeper-test-");
-    private final Keeper keeper = new Keeper(requests, clock, this::at, threads, () -> {});
+    private final Keeper keeper = new Keeper(requests, clock, this::at, threads, callbacks, () -> {});
     private final Tickets tickets = new Tickets(
             new OwnerId.Source(),
             "client",
