@@ -20,6 +20,7 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
+import java.util.function.UnaryOperator;
 
 /** The memory store behind a network that can be cut, with hooks around its requests and a count of what crosses it. */
 final class FaultyStore implements DowngradingStore, AdministeredStore {
@@ -44,14 +45,16 @@ final class FaultyStore implements DowngradingStore, AdministeredStore {
 
     volatile Runnable beforeRelease = () -> {};
     volatile Runnable beforeWithdrawal = () -> {};
-    volatile Runnable beforeDowngrade = () -> {};
     /** With the deadline that the withdrawal was given. */
     volatile Consumer<Deadline> withdrawalWithin = deadline -> {};
 
+    volatile Runnable beforeDowngrade = () -> {};
     volatile Runnable beforePing = () -> {};
     volatile Consumer<List<Ticket>> beforeRenewal = tickets -> {};
     volatile Runnable beforeClose = () -> {};
     volatile Consumer<String> beforeServer = name -> {};
+    /** Which server has a lock. */
+    volatile UnaryOperator<String> serverOf = name -> "";
     /** Requests for a lock, whether they arrived or not. */
     final AtomicInteger asks = new AtomicInteger();
     /** Releases that were answered. */
@@ -99,7 +102,7 @@ final class FaultyStore implements DowngradingStore, AdministeredStore {
     @Override
     public String server(String name) {
         beforeServer.accept(name);
-        return inner.server(name);
+        return serverOf.apply(name);
     }
 
     @Override
@@ -136,10 +139,10 @@ final class FaultyStore implements DowngradingStore, AdministeredStore {
 
     @Override
     public Withdrawal withdraw(Ticket ticket, Deadline deadline) {
+        withdrawalWithin.accept(deadline);
         beforeWithdrawal.run();
         return send(
                 List.of(ticket), () -> inner.withdraw(RelayedTicket.of(ticket).endedAtStore(), deadline));
-        withdrawalWithin.accept(deadline);
     }
 
     @Override

@@ -4,12 +4,14 @@ import static org.assertj.core.api.Assertions.assertThat;
 import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
+import io.holdfast.spi.Ticket;
 import java.io.IOException;
 import java.lang.reflect.InvocationTargetException;
 import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CompletableFuture;
+import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
@@ -59,6 +61,64 @@ class ThreadsTest {
         assertThatThrownBy(builder::connect).isInstanceOf(IOException.class);
 
         await().until(() -> threadsOf("not-opened") == 0);
+    }
+
+    @Test
+    @DisplayName("P9 requests that hang at one server hold up no release at another")
+    void requestsThatHangAtOneServerHoldUpNoReleaseAtAnother() throws Exception {
+        try (ManualClient client = new ManualClient()) {
+            Lease good = client.lock("good").acquire();
+            CountDownLatch answer = hangAtAnotherServer(client);
+            try {
+                assertThat(good.releaseAsync())
+                        .succeedsWithin(Duration.ofSeconds(10))
+                        .isEqualTo(ReleaseResult.RELEASED);
+                assertThat(client.isHeld("good")).isFalse();
+            } finally {
+                answer.countDown();
+            }
+        }
+    }
+
+    @Test
+    @DisplayName("P9 nor a future that is granted or cancelled there")
+    void norAFutureThatIsGrantedOrCancelledThere() throws Exception {
+        try (ManualClient client = new ManualClient()) {
+            Ticket elsewhere = client.holdElsewhere("granted");
+            CompletableFuture<Lease> granted = client.lock("granted").acquireAsync();
+            client.holdElsewhere("cancelled");
+            CompletableFuture<Lease> cancelled = client.lock("cancelled").acquireAsync();
+            await().until(() -> !client.lock("granted").inspect().waiters().isEmpty()
+                    && !client.lock("cancelled").inspect().waiters().isEmpty());
+            CountDownLatch answer = hangAtAnotherServer(client);
+            try {
+                client.releaseElsewhere(elsewhere);
+                cancelled.cancel(true);
+
+                assertThat(granted).succeedsWithin(Duration.ofSeconds(10));
+                await().atMost(Duration.ofSeconds(10))
+                        .until(() ->
+                                client.lock("cancelled").inspect().waiters().isEmpty());
+            } finally {
+                answer.countDown();
+            }
+        }
+    }
+
+    /** Until then; by more requests than there are threads before Java 21. */
+    private static CountDownLatch hangAtAnotherServer(ManualClient client) {
+        CountDownLatch answer = new CountDownLatch(1);
+        CountDownLatch hanging = new CountDownLatch(4);
+        client.store.serverOf = name -> name.startsWith("bad-") ? "silent" : "";
+        client.store.beforeAsk = () -> {
+            hanging.countDown();
+            ManualClient.awaitQuietly(answer);
+        };
+        for (int i = 0; i < 400; i++) {
+            client.lock("bad-" + i).acquireAsync();
+        }
+        ManualClient.awaitQuietly(hanging);
+        return answer;
     }
 
     private static long threadsOf(String client) {

@@ -48,6 +48,7 @@ import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.Executor;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.BooleanSupplier;
 
@@ -94,7 +95,7 @@ public final class Client implements Holdfast {
         Tickets tickets =
                 new Tickets(ownerIds, settings.clientName(), Settings.host(), time, validity, keeper, cleanup);
         HandoffLimits handoff = new HandoffLimits(settings.maxHandoffs(), settings.maxHandoffTime());
-        Leases leases = new Leases(time, requests, validity, handoff, callbacks, threads.tasks(), leaks);
+        Leases leases = new Leases(time, requests, validity, handoff, callbacks, this::tasks, leaks);
         LongWaits longWaits = new LongWaits(settings.clientName(), settings.longWait(), cleanup, time);
         this.acquisitions = new Acquisitions(
                 time,
@@ -105,9 +106,18 @@ public final class Client implements Holdfast {
                 leases,
                 telemetry,
                 callbacks,
-                threads.tasks(),
+                this::tasks,
                 longWaits);
         this.sites = new LockSites(time);
+    }
+
+    /** Never throws: what is to run there may be a release. */
+    private Executor tasks(String lockName) {
+        try {
+            return threads.tasks(requests.server(lockName));
+        } catch (RuntimeException | Error e) {
+            return threads.tasks(ClientThreads.NO_SERVER);
+        }
     }
 
     /** Tells the observers that it is there. */

@@ -15,6 +15,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
+import java.util.function.Function;
 
 /** The acquisitions of one client: makes them, has what they use, and knows those that wait. Thread-safe. */
 public final class Acquisitions {
@@ -27,8 +28,8 @@ public final class Acquisitions {
     final Leases leases;
     final Telemetry telemetry;
     final Callbacks callbacks;
-    /** Where steps of asynchronous acquisitions run. */
-    final Executor tasks;
+    /** Where steps of asynchronous acquisitions run, by the name of the lock. */
+    final Function<String, Executor> tasks;
 
     final LongWaits longWaits;
     final HeldLocks held = new HeldLocks();
@@ -45,7 +46,7 @@ public final class Acquisitions {
             Leases leases,
             Telemetry telemetry,
             Callbacks callbacks,
-            Executor tasks,
+            Function<String, Executor> tasks,
             LongWaits longWaits) {
         this.time = time;
         this.timer = timer;

@@ -65,7 +65,7 @@ public final class AsyncDriver<T> extends CompletableFuture<T> implements Runnab
     private void wake() {
         if (wakes.getAndIncrement() == 0) {
             try {
-                shared.tasks.execute(this);
+                shared.tasks.apply(acquisition.terms().name()).execute(this);
             } catch (RejectedExecutionException e) {
                 acquisition.abandon(Outcome.CLOSED, "the client is closed");
                 completeExceptionally(

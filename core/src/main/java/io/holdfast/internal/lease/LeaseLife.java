@@ -235,7 +235,7 @@ public final class LeaseLife implements TicketUser {
             }
         };
         try {
-            leases.tasks().execute(release);
+            leases.tasks().apply(name()).execute(release);
         } catch (RejectedExecutionException closed) {
             release.run();
         }

@@ -9,6 +9,7 @@ import io.holdfast.internal.work.Callbacks;
 import io.holdfast.spi.TimeSource;
 import io.holdfast.spi.Validity;
 import java.util.concurrent.Executor;
+import java.util.function.Function;
 
 /**
  * Makes the leases of one client, and has what they use. Thread-safe.
@@ -18,7 +19,7 @@ import java.util.concurrent.Executor;
  * @param validity how long to ask for
  * @param handoff how often a grant may be handed on
  * @param callbacks where users hear of losses
- * @param tasks where releaseAsync asks the store
+ * @param tasks where releaseAsync asks the store about the lock of that name
  * @param leaks notices leases that were never closed
  */
 public record Leases(
@@ -27,7 +28,7 @@ public record Leases(
         Validity validity,
         HandoffLimits handoff,
         Callbacks callbacks,
-        Executor tasks,
+        Function<String, Executor> tasks,
         LeakWatch leaks) {
 
     /**

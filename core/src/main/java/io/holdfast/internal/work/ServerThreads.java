@@ -46,8 +46,13 @@ public final class ServerThreads {
     }
 
     private Pair open(String server) {
-        String suffix = server.isEmpty() ? "" : "-" + server;
+        String suffix = suffix(server);
         return new Pair(worker("renew" + suffix, RENEWAL_THREADS), worker("cleanup" + suffix, 1));
+    }
+
+    /** Of the names of threads for that server. */
+    static String suffix(String server) {
+        return server.isEmpty() ? "" : "-" + server;
     }
 
     private ThreadPoolExecutor worker(String role, int threads) {

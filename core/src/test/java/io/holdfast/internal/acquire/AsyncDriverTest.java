@@ -88,11 +88,11 @@ class AsyncDriverTest {
                         validity,
                         new HandoffLimits(0, Duration.ZERO),
                         callbacks,
-                        threads.tasks(),
+                        name -> threads.tasks(ClientThreads.NO_SERVER),
                         new LeakWatch()),
                 telemetry,
                 callbacks,
-                threads.tasks(),
+                name -> threads.tasks(ClientThreads.NO_SERVER),
                 new LongWaits("client", Duration.ofMinutes(1), cleanup, time));
         LockTerms terms =
                 LockTerms.of(LOCK, Demand.exclusive(), LockOptions.defaults(), store.traits(), new LockSites(time));
