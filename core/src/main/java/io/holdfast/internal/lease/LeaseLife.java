@@ -103,10 +103,16 @@ public final class LeaseLife implements TicketUser {
         delivered = true;
     }
 
-    /** Makes itself known to the ticket, then looks whether that has ended before. */
+    /**
+     * Makes itself known to the ticket, then looks whether that has ended before. The ticket is kept first: who hears of its end
+     * drops it, and were it kept after that it would be so for ever.
+     */
     void beginUse() {
-        kept.usedBy(this);
         kept.keep();
+        kept.usedBy(this);
+        if (options.maxHold().isPresent()) {
+            kept.planForUser();
+        }
         changed();
         if (isHeld() && ticket.state() == Ticket.State.ENDED) {
             // Closing the client ended it while it lay at the gate and had no lease to tell.

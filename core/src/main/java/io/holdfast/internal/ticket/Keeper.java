@@ -98,7 +98,8 @@ public final class Keeper {
         return kept.values().stream().filter(KeptTicket::wasHandedOn).toList();
     }
 
-    private void plan(KeptTicket ticket) {
+    /** Looks at the ticket when it is due or over; to be called when that has changed. */
+    void plan(KeptTicket ticket) {
         alarm.at(earlier(ticket.dueNanos(), ticket.endNanos()));
     }
 

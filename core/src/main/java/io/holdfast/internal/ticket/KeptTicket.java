@@ -68,6 +68,11 @@ public final class KeptTicket implements Ticket.Listener {
         user = newUser;
     }
 
+    /** The time of its user may be over sooner than that of the one before. */
+    public void planForUser() {
+        keeper.plan(this);
+    }
+
     /** Notes when the store granted it: the limits of handing it on, and the hold times of its first lease, count from then. */
     public void startUse(long nowNanos) {
         grantedNanos = nowNanos;
