@@ -20,8 +20,17 @@ final class Withdrawals {
     void add(CompletableFuture<Void> tried, Timer timer, long nowNanos) {
         all.updateAndGet(earlier -> earlier.isDone() ? tried : CompletableFuture.allOf(earlier, tried));
         if (!tried.isDone()) {
-            Alarm limit = timer.at(nowNanos + LONGEST_NANOS, () -> tried.complete(null));
+            limit(tried, timer, nowNanos + LONGEST_NANOS);
+        }
+    }
+
+    /** Never throws: the caller is in the midst of ending an acquisition. Without an alarm nobody waits for it. */
+    private static void limit(CompletableFuture<Void> tried, Timer timer, long atNanos) {
+        try {
+            Alarm limit = timer.at(atNanos, () -> tried.complete(null));
             tried.thenRun(limit::cancel);
+        } catch (RuntimeException | Error e) {
+            tried.complete(null);
         }
     }
 
