@@ -1,6 +1,7 @@
 package io.holdfast.etcd;
 
 import static org.assertj.core.api.Assertions.assertThat;
+import static org.assertj.core.api.Assertions.assertThatThrownBy;
 import static org.awaitility.Awaitility.await;
 
 import io.holdfast.Demand;
@@ -10,6 +11,7 @@ import io.holdfast.Lease;
 import io.holdfast.LockException;
 import io.holdfast.LockOptions;
 import io.holdfast.etcd.TestClient.Renewed;
+import io.holdfast.proxy.TcpProxy;
 import io.holdfast.servers.EtcdCluster;
 import io.holdfast.servers.EtcdServer;
 import io.holdfast.spi.LockStore;
@@ -165,6 +167,26 @@ class ClusterTest {
                                     LockStore.Mode.QUEUE,
                                     TestClient.in(Duration.ofMillis(400)))
                             .isEmpty());
+        }
+    }
+
+    /** Its answers come later than hurried callers wait for them, and soon enough for all others. */
+    @Test
+    void aMemberThatIsOnlyTooSlowForItsHurriedCallersStaysInUse() {
+        try (TcpProxy first = TcpProxy.to(cluster.leader().address());
+                TcpProxy next = TcpProxy.to(cluster.followers().get(0).address());
+                TestClient hurried = TestClient.of(
+                        "etcd://127.0.0.1:" + first.port() + ",127.0.0.1:" + next.port() + "?timeout=3s")) {
+            first.delay(Duration.ofMillis(100));
+            next.delay(Duration.ofMillis(100));
+
+            for (int i = 0; i < 40; i++) {
+                assertThatThrownBy(() -> hurried.store.ping(TestClient.in(Duration.ofMillis(100))))
+                        .isInstanceOf(LockException.class);
+            }
+
+            assertThat(first.connections()).isEqualTo(1);
+            assertThat(next.connections()).isZero();
         }
     }
 

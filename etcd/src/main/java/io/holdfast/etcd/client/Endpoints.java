@@ -16,6 +16,7 @@ import io.grpc.netty.shaded.io.netty.util.concurrent.DefaultThreadFactory;
 import io.holdfast.spi.StoreUri.HostPort;
 import java.time.Duration;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicReference;
 import javax.net.ssl.SSLException;
 import org.jspecify.annotations.Nullable;
@@ -43,6 +44,7 @@ final class Endpoints implements AutoCloseable {
         private final @Nullable ManagedChannel owned;
         private volatile long heardNanos = System.nanoTime();
         private final AtomicReference<@Nullable Long> silentSince = new AtomicReference<>();
+        private final AtomicBoolean probed = new AtomicBoolean();
 
         private Member(int index, String address, Channel channel, @Nullable ManagedChannel owned) {
             this.index = index;
@@ -71,10 +73,19 @@ final class Endpoints implements AutoCloseable {
             silentSince.set(null);
         }
 
-        /** Since the first call that began after it was last heard: while nobody calls it is not silent. */
+        /** Since the first call that began after it was last heard, however soon its caller gave up: no proof that it hangs. */
         long silenceNanos() {
             Long since = silentSince.get();
             return since == null ? 0 : System.nanoTime() - since;
+        }
+
+        /** False if it is being probed already. */
+        boolean beginProbe() {
+            return probed.compareAndSet(false, true);
+        }
+
+        void endProbe() {
+            probed.set(false);
         }
 
         boolean wasHeardSince(long nanos) {

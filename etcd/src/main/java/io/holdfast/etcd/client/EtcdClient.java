@@ -60,6 +60,10 @@ public final class EtcdClient implements AutoCloseable {
     /** A member that does not answer one call for this long is left. */
     private static final long SILENCE_NANOS = TimeUnit.MILLISECONDS.toNanos(300);
 
+    /** Changes nothing, and is answered by a member that reaches the majority, be it with a refusal. */
+    private static final RangeRequest PROBE =
+            RangeRequest.newBuilder().setKey(ZERO).setCountOnly(true).build();
+
     /** Below etcd's usual limit of 128 operations in a transaction. */
     private static final int MOST_AT_ONCE = 100;
 
@@ -281,9 +285,13 @@ public final class EtcdClient implements AutoCloseable {
         token = null;
     }
 
-    /** Whatever happens is told by the future. */
     private <Q, R> CompletableFuture<R> start(MethodDescriptor<Q, R> method, Q request, long budgetNanos) {
-        Endpoints.Member member = endpoints.current();
+        return start(endpoints.current(), method, request, budgetNanos);
+    }
+
+    /** Whatever happens is told by the future. */
+    private <Q, R> CompletableFuture<R> start(
+            Endpoints.Member member, MethodDescriptor<Q, R> method, Q request, long budgetNanos) {
         SentMark mark = new SentMark();
         long startedNanos = System.nanoTime();
         member.markAsked(startedNanos);
@@ -327,19 +335,27 @@ public final class EtcdClient implements AutoCloseable {
 
     /** Another member may do better. The only one there is stays in use as long as its connection works. */
     void leaveIfOfNoUse(Endpoints.Member member, RpcFailure failure, long startedNanos) {
-        boolean impatient =
-                failure.isTimeout() && System.nanoTime() - startedNanos < SILENCE_NANOS && !isSilent(member);
+        if (failure.isTimeout() && System.nanoTime() - startedNanos < SILENCE_NANOS) {
+            probeIfSilent(member);
+            return;
+        }
         boolean speaks = failure.isSaidByMember() || (failure.isTimeout() && member.wasHeardSince(startedNanos));
-        if (failure.isOfMember() && !impatient && (!speaks || endpoints.count() > 1)) {
+        if (failure.isOfMember() && (!speaks || endpoints.count() > 1)) {
             endpoints.leave(member);
         }
     }
 
-    /** Callers with short deadlines never wait for one call long enough to tell, but one after the other they do. */
-    private boolean isSilent(Endpoints.Member member) {
+    /**
+     * Asks a member with patience that callers with short deadlines have not heard of: they never wait long enough to tell one that
+     * hangs from one that is slow. It is left if that is not answered either.
+     */
+    private void probeIfSilent(Endpoints.Member member) {
         // It may be connecting all the while: short deadlines must not cut that short for ever.
         long patience = Math.max(SILENCE_NANOS, settings.connectTimeout().toNanos());
-        return endpoints.count() > 1 && member.silenceNanos() >= patience;
+        if (endpoints.count() > 1 && member.silenceNanos() >= patience && member.beginProbe()) {
+            start(member, KVGrpc.getRangeMethod(), PROBE, patience)
+                    .whenComplete((answer, failure) -> member.endProbe());
+        }
     }
 
     /** Takes a lock, whatever interrupts. False if the deadline came first. */
