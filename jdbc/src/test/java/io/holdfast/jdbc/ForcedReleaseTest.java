@@ -121,6 +121,31 @@ class ForcedReleaseTest {
 
     @ParameterizedTest
     @EnumSource
+    void hitsAWriterThatGoesOnAsAReaderAfterItsFirstStatement(Database database) {
+        String name = Database.unique("downgraded-meanwhile");
+        OpenStore client = client(database);
+        HeldTicket writer = client.hold(name);
+        AtomicBoolean first = new AtomicBoolean();
+        OpenStore administrator = administrator(WatchedConnections.of(database::connect, new Watcher() {
+            @Override
+            public void after(Connection connection) {
+                if (first.compareAndSet(true, false)) {
+                    client.store.downgrade(writer.ticket, OpenStore.soon());
+                }
+            }
+        }));
+        first.set(true);
+
+        int lost = administrator.store.forceRelease(name, OpenStore.soon());
+
+        assertThat(writer.ticket.demand()).isEqualTo(Demand.shared());
+        assertThat(lost).isEqualTo(1);
+        assertThat(client.renew(writer, LONG)).isEqualTo(Told.GONE);
+        assertThat(client.take(name)).isPresent();
+    }
+
+    @ParameterizedTest
+    @EnumSource
     void countsAllWhicheverOfItsStatementsTheServerUndoes(Database database) {
         OpenStore client = client(database);
         AtomicInteger left = new AtomicInteger();
