@@ -176,6 +176,16 @@ class InheritedMethodsTest {
                 .contains(nameOf(type));
     }
 
+    @Test
+    void aSubclassWithoutANameOfItsOwnIsRefusedAtStart() {
+        context.registerBean(Importer.class, () -> new Importer() {});
+
+        assertThatThrownBy(context::refresh)
+                .isInstanceOf(LockMisuseException.class)
+                .hasMessageContaining("Importer.run is inherited by a class without a name of its own")
+                .hasMessageContaining("Set name = ");
+    }
+
     interface Task {
         void work();
 

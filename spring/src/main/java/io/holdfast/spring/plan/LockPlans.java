@@ -295,8 +295,13 @@ public final class LockPlans {
 
     private static String defaultName(Method method, Class<?> type) {
         // A lambda's class has another name in each process.
-        boolean isNameless = type.isHidden() || ClassUtils.isLambdaClass(type);
-        return (isNameless ? method.getDeclaringClass() : type).getName() + "." + method.getName();
+        boolean isLambda = type.isHidden() || ClassUtils.isLambdaClass(type);
+        boolean isNumbered = type.isAnonymousClass() || type.isSynthetic();
+        if (!isLambda && isNumbered && type != method.getDeclaringClass()) {
+            // The number changes with the classes beside it: instances of two builds would not exclude each other.
+            throw misuse(method, "is inherited by a class without a name of its own", "Set name = \"…\"");
+        }
+        return (isLambda ? method.getDeclaringClass() : type).getName() + "." + method.getName();
     }
 
     private static boolean isFencePossible() {
