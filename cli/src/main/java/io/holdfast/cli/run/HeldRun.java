@@ -122,8 +122,9 @@ final class HeldRun {
     }
 
     /** The machine may have stood still since the lock was granted, until somebody else got it. */
-    private static void requireHeld(Lease lease) {
+    private void requireHeld(Lease lease) {
         if (!lease.isValid()) {
+            settled = !renewals.isFailing();
             throw new FailedException(
                     Failure.LEASE_LOST,
                     "lock " + Names.inText(lease.name())
