@@ -48,6 +48,24 @@ class OutageTest {
     }
 
     @Test
+    @DisplayName("P9 but with pauses, however long it lasts")
+    void butWithPausesHoweverLongItLasts() throws InterruptedException {
+        Lease lease = lock.acquire();
+        lease.extend(Duration.ofHours(1));
+        client.store.network = Network.DOWN;
+        assertThat(lease.release()).isEqualTo(ReleaseResult.PENDING);
+        for (int tries = 0; tries < 70; tries++) {
+            int before = client.store.requests.get();
+            client.time.advance(TTL.dividedBy(2));
+            await().until(() -> client.store.requests.get() > before);
+        }
+
+        // From here on the clock stands still.
+        int before = client.store.requests.get();
+        await().during(Duration.ofMillis(200)).until(() -> client.store.requests.get() <= before + 1);
+    }
+
+    @Test
     @DisplayName("P7 so is that of a lease whose extension was not answered")
     void soIsThatOfALeaseWhoseExtensionWasNotAnswered() throws InterruptedException {
         Lease lease = lock.acquire();

@@ -4,7 +4,6 @@ import io.holdfast.StoreUnavailableException;
 import io.holdfast.quorum.NodeAnswers.NodeAnswer;
 import io.holdfast.spi.Deadline;
 import io.holdfast.spi.StoreContext;
-import io.holdfast.spi.Ticket;
 import io.holdfast.spi.TimeSource;
 import io.holdfast.spi.Tokens;
 import io.holdfast.spi.Withdrawal;
@@ -14,7 +13,6 @@ import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Optional;
-import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import java.util.stream.Collectors;
@@ -40,7 +38,7 @@ final class QuorumNodes {
     private final int majority;
     private final Optional<Duration> nodeTimeout;
     private final StoreContext context;
-    private final Set<Pursuit> pursuits = ConcurrentHashMap.newKeySet();
+    private final Map<NodeTickets.Part, Pursuit> pursuits = new ConcurrentHashMap<>(); // the last one of each
 
     QuorumNodes(List<QuorumNode> nodes, Optional<Duration> nodeTimeout, StoreContext context) {
         this.nodes = nodes;
@@ -146,43 +144,49 @@ final class QuorumNodes {
         return cause == null || cause.getMessage() == null ? String.valueOf(cause) : cause.getMessage();
     }
 
-    /** Withdraws a ticket from one node until it is gone for good, or the longest ttl asked for has made it moot. */
+    /**
+     * Withdraws a ticket from one node until it is gone for good, or the longest ttl asked for has made it moot. Takes over from an earlier
+     * pursuit, of which there may be one for each time the engine has tried to release it.
+     */
     void pursue(NodeTickets.Part part) {
         part.ticket().end();
-        long mootNanos = context.time().nanoTime() + part.longestTtl().toNanos();
-        Pursuit pursuit = new Pursuit(part.node(), part.ticket(), mootNanos);
-        pursuits.add(pursuit);
+        Pursuit pursuit =
+                new Pursuit(part, context.time().nanoTime() + part.longestTtl().toNanos());
+        pursuits.put(part, pursuit);
         part.node().runCleanup(pursuit);
     }
 
     /** A ticket that is given up and that one node may still have. */
     private final class Pursuit implements Runnable {
 
-        private final QuorumNode node;
-        private final Ticket part;
+        private final NodeTickets.Part part;
         private final long mootNanos;
 
-        Pursuit(QuorumNode node, Ticket part, long mootNanos) {
-            this.node = node;
+        Pursuit(NodeTickets.Part part, long mootNanos) {
             this.part = part;
             this.mootNanos = mootNanos;
         }
 
         @Override
         public void run() {
-            if (mootNanos - context.time().nanoTime() <= 0 || withdraw()) {
-                pursuits.remove(this);
+            if (pursuits.get(part) != this) {
                 return;
             }
-            long again = context.time().nanoTime() + part.ttl().toNanos() / 3;
-            context.timer().at(again, () -> node.runCleanup(this));
+            if (mootNanos - context.time().nanoTime() <= 0 || withdraw()) {
+                pursuits.remove(part, this);
+                return;
+            }
+            long again = context.time().nanoTime() + part.ticket().ttl().toNanos() / 3;
+            context.timer().at(again, () -> part.node().runCleanup(this));
         }
 
         /** One try. Whether nothing of it is left, or will be: what was granted and is not found does not come back. */
         private boolean withdraw() {
             try {
+                // A grant that comes while this is under way may come after it at the node.
+                boolean wasGranted = part.ticket().storeToken() != Tokens.NONE;
                 Deadline deadline = Deadline.after(context.time(), PURSUIT_TIMEOUT);
-                return node.store().withdraw(part, deadline) == Withdrawal.REMOVED || part.storeToken() != Tokens.NONE;
+                return part.node().store().withdraw(part.ticket(), deadline) == Withdrawal.REMOVED || wasGranted;
             } catch (RuntimeException | Error e) {
                 LOG.log(System.Logger.Level.DEBUG, "cannot withdraw a ticket yet", e);
                 return false;
@@ -195,7 +199,7 @@ final class QuorumNodes {
         Deadline answers = Deadline.after(TimeSource.system(), LAST_ANSWERS_TIMEOUT);
         nodes.forEach(QuorumNode::stopAsking);
         nodes.forEach(node -> node.awaitAnswers(answers));
-        pursuits.forEach(pursuit -> pursuit.node.runCleanup(pursuit));
+        pursuits.forEach((part, pursuit) -> part.node().runCleanup(pursuit));
         Deadline lastTries = Deadline.after(TimeSource.system(), PURSUIT_TIMEOUT);
         nodes.forEach(QuorumNode::stopCleanup);
         nodes.forEach(node -> node.awaitCleanup(lastTries));

@@ -214,7 +214,35 @@ class UnansweredNodesTest {
         }
         set(Network.UP, 4);
 
-        DistributedLock there = atNode(4, time).lock("job");
+        awaitFreeAt(4);
+    }
+
+    @Test
+    @DisplayName("P9 nor is it asked for more and more often while the nodes are away")
+    void norIsItAskedForMoreAndMoreOftenWhileTheNodesAreAway() throws Exception {
+        Lease lease = quorum().lock("job", OPTIONS).acquire();
+        lease.extend(Duration.ofHours(1));
+        FaultyNode last = nodes.get(4);
+        await().until(() -> last.extensions.get() == 1);
+        set(Network.DOWN, 2, 3, 4);
+        assertThat(lease.release()).isEqualTo(ReleaseResult.PENDING);
+
+        int before = 0;
+        for (int second = 0; second < 50; second++) {
+            before = last.withdrawals.get();
+            int seen = before;
+            time.advance(Duration.ofSeconds(1));
+            await().until(() -> last.withdrawals.get() > seen);
+        }
+
+        // One for the pursuit that there is, one for that of each further release.
+        assertThat(last.withdrawals.get() - before).isLessThan(10);
+        set(Network.UP, 2, 3, 4);
+        awaitFreeAt(4);
+    }
+
+    private void awaitFreeAt(int node) {
+        DistributedLock there = atNode(node, time).lock("job");
         await().until(() -> {
             time.advance(Duration.ofMillis(200));
             return there.tryAcquire().isPresent();

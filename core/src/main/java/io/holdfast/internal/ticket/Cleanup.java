@@ -159,7 +159,7 @@ public final class Cleanup {
         private void tryAgainAfter(Throwable failure) {
             LOG.log(Level.DEBUG, () -> "Cleaning up lock '" + ticket.name() + "' failed, trying again: " + failure);
             long pause = Math.min(thirdOfTtl(), retryNanos);
-            retryNanos *= 2;
+            retryNanos = Math.min(2 * retryNanos, thirdOfTtl());
             tryAgainIn(pause);
         }
 
