@@ -48,6 +48,23 @@ class LeaseTimesTest {
         assertThat(lease.remaining()).isGreaterThanOrEqualTo(Duration.ofMinutes(10));
     }
 
+    @Test
+    @DisplayName("P9 a lease extended beyond its ttl is renewed as often as others, not all the time")
+    void leaseExtendedBeyondItsTtlIsRenewedAsOftenAsOthers() throws InterruptedException {
+        Lease lease = client.lock("orders").acquire();
+        lease.extend(Duration.ofHours(1));
+        AtomicInteger renewals = client.store.renewalBatches;
+        int first = renewals.get();
+        for (int third = 0; third < 6; third++) {
+            int before = renewals.get();
+            client.time.advance(TTL.dividedBy(3));
+            await().until(() -> renewals.get() > before);
+        }
+
+        // From here on the clock stands still.
+        await().during(Duration.ofMillis(200)).until(() -> renewals.get() - first <= 8);
+    }
+
     /** Each costs some 25 ns, as much as all that is told of an acquisition with nobody listening. */
     @Test
     void freeLockIsHadAndReleasedWithEightLooksAtTheClock() throws InterruptedException {

@@ -228,7 +228,7 @@ public final class KeptTicket implements Ticket.Listener {
     public void kept() {
         answered = true;
         failure = null;
-        dueNanos = nextDueNanos();
+        dueNanos = nextDueAfterRenewal();
         user.kept(left());
     }
 
@@ -322,6 +322,14 @@ public final class KeptTicket implements Ticket.Listener {
         }
         long period = ticket.ttl().toNanos() / 3;
         return ticket.baseNanos() + period - (long) (ThreadLocalRandom.current().nextDouble() * period / 10);
+    }
+
+    /** If it was extended by hand beyond its ttl, renewals move neither its base nor its end: then counted from now. */
+    private long nextDueAfterRenewal() {
+        long due = nextDueNanos();
+        long now = time.nanoTime();
+        boolean hasTime = ticket.endNanos() - now > ticket.ttl().toNanos() * 2 / 3;
+        return due - now <= 0 && hasTime ? now + due - ticket.baseNanos() : due;
     }
 
     /** Of the ttl, between 0 and 1. */
