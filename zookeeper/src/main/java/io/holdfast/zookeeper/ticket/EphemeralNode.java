@@ -94,7 +94,7 @@ final class EphemeralNode {
             session.awaitConnected(ticket.name(), deadline);
             try {
                 if (mayExist && created == null) {
-                    Answers.await(find(), deadline).ifPresent(this::isCreated);
+                    Answers.await(find(), deadline).ifPresent(this::noteCreated);
                     mayExist = created != null;
                 }
                 Joined joined = created == null ? create(tickets, deadline) : joined(list(), deadline);
@@ -137,7 +137,7 @@ final class EphemeralNode {
         Created node;
         try {
             node = Answers.await(creation, deadline);
-            isCreated(node);
+            noteCreated(node);
         } catch (KeeperException e) {
             mayExist = Answers.isUnknown(e.code());
             throw Directories.reason(parents, e);
@@ -161,7 +161,7 @@ final class EphemeralNode {
         directories.forget(directory);
     }
 
-    private void isCreated(Created node) {
+    private void noteCreated(Created node) {
         queued = QueuedNode.ours(node.path().substring(directory.length() + 1));
         created = node;
     }
